@@ -56,26 +56,26 @@ class CtrDrbg(Mechanism):
 
     __slots__ = ("_key", "_v")
 
-    def _build_seed_material(self, *parts: bytes) -> bytes:
+    def _seed_material(self, *parts: bytes) -> bytes:
         """Return 48 bytes of seed material from the concatenated parts, by the derivation function."""
         return block_cipher_df(b"".join(parts))
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
         self._key = bytearray(_KEY)
         self._v = 0
-        self._update(self._build_seed_material(entropy_input, nonce, personalization))
+        self._update(self._seed_material(entropy_input, nonce, personalization))
 
     def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
-        self._update(self._build_seed_material(entropy_input, additional_input))
+        self._update(self._seed_material(entropy_input, additional_input))
 
     def _generate(self, count: int, additional_input: bytes) -> bytes:
         extra = _ZERO_SEED
         if additional_input:
-            extra = self._condition_input(additional_input)
+            extra = self._conditioned(additional_input)
             self._update(extra)
         return self._update(extra, count)
 
-    def _condition_input(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         """Return the additional input condensed to 48 bytes."""
         return block_cipher_df(additional_input)
 
@@ -103,14 +103,14 @@ class CtrDrbgWithoutDf(CtrDrbg):
     NONCE_BYTES_MIN: ClassVar[int | None] = None
     ADDITIONAL_BYTES_MAX: ClassVar[int] = SEED_BYTES
 
-    def _build_seed_material(self, *parts: bytes) -> bytes:
+    def _seed_material(self, *parts: bytes) -> bytes:
         """Return the entropy input (48 bytes) XORed with each other part, padded with zeros."""
         entropy, *others = parts
         mixed = int.from_bytes(entropy)
         for other in others:
-            mixed ^= int.from_bytes(self._condition_input(other))
+            mixed ^= int.from_bytes(self._conditioned(other))
         return mixed.to_bytes(SEED_BYTES)
 
-    def _condition_input(self, additional_input: bytes) -> bytes:
+    def _conditioned(self, additional_input: bytes) -> bytes:
         """Return the additional input padded with zeros to 48 bytes."""
         return additional_input.ljust(SEED_BYTES, b"\0")

@@ -42,7 +42,6 @@ DATE_READ = re.compile(
 #: The files of tests that may read the date, and why.
 READS_THE_DATE = {
     "tests/rigs/moments.py": "the clock that a test shares with real processes of the product",
-    "tests/tools/dev/test_chance_check.py": "programs that the check of chance judges and nobody runs",
 }
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+)/|\.\./shared\b")
 

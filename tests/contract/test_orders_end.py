@@ -59,7 +59,7 @@ def malformed(rig):
 
 def stuck(rig):
     """Let the motor turn without paying and without giving up."""
-    rig.twin._turn = lambda: None
+    rig.twin._turn_disc = lambda: None
 
 
 def hand(action):

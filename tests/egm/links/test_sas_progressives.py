@@ -63,7 +63,7 @@ def test_a_broadcast_level_is_shown_while_it_is_heard_and_not_played_for_without
     assert (view(bench).status, view(bench).amount_cents) == ("down", 12345)
     bench.room.play()
     assert (bench.room.state, bench.room.notice) == (State.IDLE, "refused.levels_are_up")
-    bench.levels._show()
+    bench.levels._record_changes()
     assert 0x53 in bench.exceptions()
     assert bench.long(0x86, "0d02030000012399040000000001") == ACK
     assert view(bench).amount_cents == 12399

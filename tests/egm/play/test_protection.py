@@ -340,7 +340,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
         running = asyncio.create_task(attachment.run())
         await settled(attachment, room)
         assert room.machine.memory.get(PlayKey.REMINDER) is None
-        assert attachment._seconds() == 3600
+        assert attachment._compute_seconds_to_wait() == 3600
         minutes(room, 60)
         await settled(attachment, room)
         assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
@@ -348,18 +348,18 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
         minutes(room, 30)
         await settled(attachment, room)
         assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
-        assert attachment._seconds() == 300
+        assert attachment._compute_seconds_to_wait() == 300
         minutes(room, 5)
         await settled(attachment, room)
         assert room.machine.memory.get(PlayKey.REMINDER) is None
         room.cash_out_ticket()
         await settled(attachment, room)
         assert room.machine.memory.get(PlayKey.SESSION) is not None
-        assert attachment._seconds() == 300
+        assert attachment._compute_seconds_to_wait() == 300
         minutes(room, 5)
         await settled(attachment, room)
         assert room.machine.memory.get(PlayKey.SESSION) is None
-        assert attachment._seconds() is None
+        assert attachment._compute_seconds_to_wait() is None
         running.cancel()
 
     asyncio.run(session())

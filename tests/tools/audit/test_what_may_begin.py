@@ -86,7 +86,7 @@ def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, ru
         ledger = Ledger()
         ledger.state.update(planted)
         with pytest.raises(Differs, match="according to its memory"):
-            rule._check_state(Scope(entry, ledger, Facts()))
+            rule._check_machine_state(Scope(entry, ledger, Facts()))
 
 
 def test_what_machines_wrote_is_named_in_each_state_in_which_it_may_not_be(honest):

@@ -80,6 +80,8 @@ class History:
     """Tickets that were found."""
     returned_cents: int = 0
     """Bets of tables that were given back at a cash-out."""
+    ruled_cents: int = 0
+    """Disputed amounts that people ruled to be paid by hand."""
     counts: list[tuple[str, int, int]] = field(default_factory=list)
     """Each count of a box: the box, what was counted and what had been metered."""
     wrong: list[str] = field(default_factory=list)
@@ -153,6 +155,7 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
         case "disputed.ruled":
             ruled = read_details(entry)
             if "number" not in ruled:  # a bill or coins whose location is unknown
+                history.ruled_cents += int(ruled["amount_cents"])
                 history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
             # What is an orphan was won all the same, and left the house by its register.

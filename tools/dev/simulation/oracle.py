@@ -131,7 +131,7 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime, *, audit_
     verdict.agree("tickets out", balance["out:voucher:cashable"], sum(books.papers.values()))
     verdict.agree("coins out", balance["out:hopper"], books.tray, doubt["hopper"])
     by_hand = sum(balance[account] for account in MONEY_OUT if account.startswith("out:handpay"))
-    books.by_hand += paid.total() - given_up.total()
+    books.by_hand += paid.total() - given_up.total() + machine.ruled_cents
     verdict.agree("paid by hand", by_hand, books.by_hand)
     doubled = balance["house:double_up_win"] - balance["house:double_up_bet"]
     books.won += machine.returned_cents + paid["table"] - given_up["house:attendant_jackpot"]
