@@ -72,7 +72,7 @@ class Evidence:
             self.identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
-        self._see_by_kind(entry, record)
+        self._update_from_kind(entry, record)
 
     def _see_ledger(self, anchor: LedgerAnchor | None) -> None:
         if anchor is None:
@@ -84,7 +84,7 @@ class Evidence:
             begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known
         )
 
-    def _see_by_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
+    def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons

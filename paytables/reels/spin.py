@@ -10,7 +10,7 @@ from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.law import run_distribution, run_nothing
+from paytables.reels.law import count_losing_windows, run_distribution
 from paytables.reels.run import (
     GivenAwards,
     Paid,
@@ -123,7 +123,7 @@ class Spin(OnReels):
     @cached_property
     def nothing(self) -> Mapping[GivenAwards, Fraction]:
         """Return the probabilities of the awards of runs that pay no credits. Raises BeyondReach."""
-        return {given: Fraction(n, self.reels.cycle) for given, n in run_nothing(self.reels).items()}
+        return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""

@@ -26,7 +26,7 @@ DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
 GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
-def _build_table(verdict: "Verdict") -> Table:
+def _build_test_table(verdict: "Verdict") -> Table:
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
     columns = (
@@ -42,7 +42,7 @@ def _build_table(verdict: "Verdict") -> Table:
 
 
 def _print_verdict(console: Terminal, verdict: "Verdict") -> None:
-    show("text", _build_table(verdict))
+    show("text", _build_test_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
         console.print(
