@@ -193,13 +193,13 @@ def read_table(game: GameView) -> Table:
 def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
     """Return the betting spots; if spots require each other in a cycle, each lists the others in ``round``."""
 
-    def needed(spot: Spot) -> tuple[str, ...]:
+    def list_cycle(spot: Spot) -> tuple[str, ...]:
         found = [spot.id]
         while (needs := spots[found[-1]].needs) is not None and needs not in found:
             found.append(needs)
         return tuple(found[1:]) if needs == spot.id else ()
 
-    return {name: replace(spot, round=needed(spot)) for name, spot in spots.items()}
+    return {name: replace(spot, round=list_cycle(spot)) for name, spot in spots.items()}
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:

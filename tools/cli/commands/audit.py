@@ -145,11 +145,11 @@ def verify(
         heads = dict([_read_export_head(after)]) if after else {}
         vouched = list(_parse_witnesses(witnesses))
 
-        def auditor(point: Path | None) -> Auditor:
+        def create_auditor(point: Path | None) -> Auditor:
             return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state, second, auditor, point)
+            reports = _audit_copies(file, state, second, create_auditor, point)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():

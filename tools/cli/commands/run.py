@@ -77,13 +77,13 @@ def _tie_child_to_parent(parent: int) -> Callable[[], None]:
     supervisor ends it.
     """
 
-    def prepare() -> None:
+    def end_with_parent() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:  # the parent ended before the call took effect
             os._exit(1)
 
-    return prepare
+    return end_with_parent
 
 
 @cache

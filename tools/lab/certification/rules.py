@@ -448,11 +448,11 @@ def replay(case: Case) -> Iterator[Finding]:
         draw = RecordingDraw(case.draw)
         choices: list[Choice] = []
 
-        def choose(decision: Decision, made: list[Choice] = choices) -> Choice:
+        def repeat_choice(decision: Decision, made: list[Choice] = choices) -> Choice:
             made.append(choose_as_player(decision, case.draw))
             return made[-1]
 
-        outcome = play_with_answers(case.game.play(wager, draw), wager, choose)
+        outcome = play_with_answers(case.game.play(wager, draw), wager, repeat_choice)
         again = drive(case.game.play(wager, ReplayDraw(draw.records)), wager, choices)
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
