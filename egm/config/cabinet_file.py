@@ -51,6 +51,8 @@ _NAMED_FILES: Final = frozenset({"game", "profile"})
 
 
 class _Table(Documented, BaseModel):
+    """Base class of the tables of a cabinet file; an unknown key is refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 

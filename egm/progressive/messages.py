@@ -101,6 +101,8 @@ class Reason(StrEnum):
 
 
 class _Message(BaseModel):
+    """Base class of the messages of a link; an unknown member is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 

@@ -45,6 +45,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _house(self) -> House:
+        """Return the house way, built once."""
         return House(self.definition.house)
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
