@@ -72,7 +72,7 @@ def test_a_round_is_told_as_a_win_as_received_or_as_a_push(theme, name, rows, wo
 def test_in_french_a_push_is_a_stake_given_back(theme):
     assert (
         told(theme, HELD, [(20, 20)], "fr")[0]
-        == "Nulle. Mise remise\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
+        == "Partie nulle. Mise rendue\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
     )
 
 
@@ -183,7 +183,7 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
             {**DICE, "come_out": False, "point": None},
             6,
             "Throw: 7. Seven-out, the point was 6",
-            "Lancer : 7. Sept, le point 6 est perdu",
+            "Lancer : 7. Sept, le point était 6",
         ),
         ("quebec-craps", {**DICE, "come_out": True, "point": None}, None, "Throw: 7", "Lancer : 7"),
         (
