@@ -121,7 +121,7 @@ def test_craps_names_the_point_that_a_seven_ended(visit):
     at.press("clear")
     at.press("spot", "pass")
     at.play_out()
-    assert at.bar.startswith("Throw: 6. The point is 6  ·  On the table: ")
+    assert at.bar.startswith("Throw: 6. The point is 6  ·  Bets on the table: ")
     at.play_out()
     assert at.bar.startswith("Throw: 7. Seven-out, the point was 6  ·  No win. Lost: ")
 

@@ -83,7 +83,7 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
     assert told(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
     spot = next(iter(settled(theme, LAID, rows).view.table.spots))
     stays = settled(theme, LAID, rows, stays={spot: 8})
-    assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  On the table: $2.00")
+    assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  Bets on the table: $2.00")
     assert told(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
     touched = replace(stays, view=replace(stays.view, marked_at=stays.view.now))
     assert "Lost" not in choose_status(touched)[0]
@@ -224,8 +224,8 @@ def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
     spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
     shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
-    assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  On the table: $5.00"
-    assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  On the table: $5.00  ·  ")
+    assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
+    assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  ")
 
 
 @pytest.mark.parametrize(
