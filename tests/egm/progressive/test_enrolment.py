@@ -127,7 +127,7 @@ def hall(tmp_path, monkeypatch):
 @pytest.mark.requirement("I-15")
 def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     menu = hall.menu()
-    assert "This machine is not enrolled yet" in menu.lines()
+    assert "This machine is not enrolled with the progressive controller yet" in menu.lines()
     assert "link_enrol" not in list_enabled_actions(menu.page)
     floor(hall.authority, hall.stick, "--prepare")
     assert hall.step("request")[0] == "service.done"
@@ -137,7 +137,7 @@ def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     notice, menu = hall.step("answer")
     assert notice == "service.done"
     lines = menu.lines()
-    assert lines["Controller"] == "10.0.0.2:8883"
+    assert lines["Progressive controller"] == "10.0.0.2:8883"
     assert lines["Authority digest"].split()[0] in printed
     assert lines["Key digest"] in printed
     assert hall.link.current == ""  # read, not in use
@@ -468,4 +468,4 @@ def test_files_a_builder_gave_are_not_the_machines_to_change(hall):
     assert list_enabled_actions(hall.menu().page) == ["back"]
     hall.slot = None
     hall.start()
-    assert "The cabinet file names no link" in hall.menu().lines()
+    assert "The cabinet file configures no link to a progressive controller" in hall.menu().lines()

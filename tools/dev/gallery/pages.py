@@ -56,7 +56,7 @@ _METERS: Final = (
 def sign_in() -> ServicePage:
     """Return a page that asks for a PIN."""
     prompt = Prompt(label=both("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8)
-    notice = both("Number or PIN not valid", "Numéro ou NIP invalide")
+    notice = both("Staff number or PIN not valid", "Numéro d'employé ou NIP invalide")
     return ServicePage(
         id="sign-in",
         title=both("Sign in", "Identification"),
