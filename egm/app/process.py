@@ -39,6 +39,7 @@ from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
+from egm.integrity.events import Failure
 from egm.integrity.lockups import GeneratorStart
 from egm.integrity.signed_file import check_signed_file
 from egm.integrity.software import Verifier
@@ -460,7 +461,7 @@ class MachineProcess:
         if self._over:
             return
         with self._stop_on_error():
-            station.engine.handle(event.type, **event.data)
+            station.engine.submit(event)
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
@@ -489,7 +490,7 @@ class MachineProcess:
                 try:
                     pause_ns = self._machine.chance.cycle()
                 except RngError as error:
-                    self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
+                    self._handle(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _schedule_update_after_entry(self, station: Station) -> None:

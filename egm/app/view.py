@@ -13,6 +13,7 @@ from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, N
 from egm.kernel.positions import Position
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
+from egm.money.events import CashOut
 from egm.money.host.controls import find_allowed_sound
 from egm.money.host.model import HostMoney
 from egm.play import player_protection as protection
@@ -29,6 +30,7 @@ from egm.records.games import find_last_game, open_game, win_is_taken
 from egm.records.held_money import find_held_cents
 from egm.records.keys import MoneyKey, StaffKey
 from egm.records.money import CashOutRecord, HandpayRecord
+from egm.staff.events import FilledForm
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
@@ -118,7 +120,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
 
 def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """Return what is owed by hand, why and since when, and what must be done first."""
-    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
+    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace(machine, request):
         ticket = "asked" if ticket_instead.ticket_is_asked(machine, request) else "offered"
@@ -126,7 +128,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
         prizes=merchandise.build_prize_views(handpay.prizes),
-        cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE)),
+        cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())),
         why=handpay.why,
         owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
         coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,

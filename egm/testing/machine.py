@@ -367,7 +367,7 @@ class MachineRig:
 
     def happen(self, event: Event) -> None:
         """Submit an event to the machine, as an attachment does."""
-        self.engine.handle(event.type, **event.data)
+        self.engine.submit(event)
 
     def offer(self, amount_cents: int) -> None:
         """Put a bill of this amount into escrow."""

@@ -178,7 +178,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
     elif state is State.BETTING:
         table = SharedTable()
         room.machine.install(table)
-        table.sit(room.machine, lambda event: room.engine.handle(event.type, **event.data))
+        table.sit(room.machine, room.engine.submit)
         table.join(room.machine, "of-somebody", 20)
         room.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:

@@ -87,9 +87,9 @@ class Host:
         )
         self.republish()
 
-    def handle(self, event: EventType, **values: object) -> None:
+    def handle(self, event: EventType, payload: object) -> None:
         """Submit an event to the machine."""
-        self.context.handle(Event(event, values))
+        self.context.handle(Event(event, payload))
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Queue an exception for this host that no journal entry raises by itself."""

@@ -318,7 +318,7 @@ def context(room, tmp_path) -> MachineContext:
         file=load_cabinet(),
         folder=StateFolder(tmp_path / "run"),
         clock=room.clock,
-        handle=lambda event: room.engine.handle(event.type, **event.data),
+        handle=room.engine.submit,
     )
 
 

@@ -29,7 +29,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
         engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
 
         def handle(event: Event) -> None:
-            engine.handle(event.type, **event.data)
+            engine.submit(event)
 
         transfers = HostTransfers(engine, handle)
         began = time.perf_counter()

@@ -39,7 +39,7 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
 
 
 def _happen(engine: Engine[Machine], event: Event) -> None:
-    engine.handle(event.type, **event.data)
+    engine.submit(event)
 
 
 def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> float:
