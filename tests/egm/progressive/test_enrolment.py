@@ -411,7 +411,9 @@ def enrol_until(state, stick, write):
         room, _ = on(state, stick)
         sys.addaudithook(hook)
         for step in ("answer", "enrol"):
-            enrol_link(room.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5"))))
+            enrol_link(
+                room.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
+            )
         os._exit(0)
     finally:
         os._exit(1)
