@@ -39,7 +39,7 @@ from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
-from egm.integrity.events import Failure
+from egm.integrity.events import Failure, MemoryReady, SelfTestResult
 from egm.integrity.lockups import GeneratorStart
 from egm.integrity.signed_file import check_signed_file
 from egm.integrity.software import Verifier
@@ -288,7 +288,8 @@ class MachineProcess:
             self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
         self._verifier = Verifier(context)
         for station in self._stations:
-            station.engine.handle(EventType.MEMORY_READY, version=self._release, profile=self._profile.id)
+            ready = MemoryReady(version=self._release, profile=self._profile.id)
+            station.engine.submit(Event(EventType.MEMORY_READY, ready))
             station.settle_absent(list_host_holder_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
@@ -379,11 +380,11 @@ class MachineProcess:
         except (LocalError, RngError) as error:
             self._say(f"out of service: {error}")
             for station in self._stations:
-                station.engine.handle(EventType.SELF_TEST_FAILED, detail=str(error))
+                station.engine.submit(Event(EventType.SELF_TEST_FAILED, Failure(detail=str(error))))
             return
         games = {game_id: each.game.digest for game_id, each in self._installed.items()}
         for station in self._stations:
-            station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
+            station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
     def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
         """Report refused games to journal, operator and service menu. Raises LocalError if none is left."""

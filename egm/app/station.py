@@ -121,7 +121,7 @@ class Station:
     def settle_absent(self, holders: Collection[str]) -> None:
         """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide."""
         kinds = frozenset(self.ports.kinds.values())
-        settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
+        settle_absent(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
         """Return the active faults of a device of this position.

@@ -6,7 +6,7 @@ from typing import Literal
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
@@ -20,6 +20,14 @@ from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
 from egm.play.choosing import find_most_staked_credits
+from egm.play.events import (
+    BetRequest,
+    DenominationRequest,
+    GameRequest,
+    LanguageRequest,
+    LimitOptions,
+    LimitRequest,
+)
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.tables import read_table_view
@@ -220,15 +228,20 @@ def _list_accepted_inputs(engine: Engine[Machine]) -> tuple[str, ...]:
     machine = engine.machine
     game_id = machine.selection.game_id
     game = machine.games.get(game_id)
-    valued: tuple[tuple[EventType, Iterable[object]], ...] = (
-        (EventType.BET, () if game is None else game.bet_options),
-        (EventType.GAME, machine.games),
-        (EventType.DENOMINATION, machine.denominations_cents.get(game_id, ())),
-        (EventType.LANGUAGE, machine.profile.languages),
+    bets = () if game is None else game.bet_options
+    denominations = machine.denominations_cents.get(game_id, ())
+    requests: tuple[tuple[EventType, Iterable[Payload]], ...] = (
+        (EventType.BET, (BetRequest(value=bet) for bet in bets)),
+        (EventType.GAME, (GameRequest(value=game_id) for game_id in machine.games)),
+        (EventType.DENOMINATION, (DenominationRequest(value=cents) for cents in denominations)),
+        (EventType.LANGUAGE, (LanguageRequest(value=code) for code in machine.profile.languages)),
+        (EventType.LIMIT, (LimitRequest(value=1, options=LimitOptions(of="minutes")),)),
     )
-    lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
-    if engine.accepts(EventType.LIMIT, value=1, options={"of": "minutes"}):
-        lit.append(EventType.LIMIT.value)
+    lit += [
+        event.value
+        for event, payloads in requests
+        if any(engine.accepts_event(Event(event, payload)) for payload in payloads)
+    ]
     return tuple(lit)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.events import EventName, EventType, FaultChange
+from egm.kernel.events import EventName, EventType, FaultChange, Payload
 from egm.staff.events import FilledForm
 
 
@@ -83,7 +83,7 @@ class CountersForm(FilledForm):
     readings: str = ""
 
 
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.MEMORY_READY: MemoryReady,
     EventType.SELF_TEST_PASSED: SelfTestResult,
     EventType.SELF_TEST_FAILED: Failure,

@@ -96,9 +96,9 @@ class Engine(Generic[MachineT]):
         if self.derive_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
-    def accepts(self, type_: EventName, /, **data: object) -> bool:
-        """Return whether a rule would accept an event with these values now. Changes nothing."""
-        return self.accepts_event(self.rules.payloads.build(type_, data))
+    def accepts(self, type_: EventName, /) -> bool:
+        """Return whether a rule would accept the event now, with the defaults of its payload. Changes nothing."""
+        return self.accepts_event(self.rules.payloads.build(type_, {}))
 
     def accepts_event(self, event: Event) -> bool:
         """Return whether a rule would accept the event now. Changes nothing."""

@@ -6,12 +6,12 @@ Each event carries a payload: a frozen dataclass that a feature declares for it 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from enum import StrEnum
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from egm.errors import InvariantError, check_invariant
-from egm.record_codec import RecordError, check_fields, from_json
+from egm.record_codec import RecordError, check_fields, from_json, is_record
 
 P = TypeVar("P")
 _Class: TypeAlias = type[P]
@@ -162,6 +162,12 @@ class EventError(InvariantError):
     """An event whose payload differs from its declaration: the event, the field, its value and what was expected."""
 
 
+class Payload(Protocol):
+    """An instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class NoData:
     """The payload of an event that consists of its name only."""
@@ -183,14 +189,16 @@ class FaultChange:
 class Event:
     """One event: its name and its payload, a frozen dataclass whose fields have the types of journal records.
 
-    Raises EventError if a field of the payload has no value of its type.
+    Raises EventError if the payload is not a dataclass, or a field of it has no value of its type.
     """
 
     type: EventName
-    data: object = NO_DATA
+    data: Payload = NO_DATA
 
     def __post_init__(self) -> None:
         if self.data is not NO_DATA:
+            if not is_record(self.data):
+                raise EventError(f"{self.type}: carries {self.data!r}, not a dataclass")
             try:
                 check_fields(self.data, self.type.value)
             except RecordError as error:
@@ -204,22 +212,22 @@ class Event:
 
     def given_values(self) -> dict[str, object]:
         """Return the fields of the payload that differ from their default, by name."""
-        values = {each: getattr(self.data, each.name) for each in fields(cast(Any, self.data))}
+        values = {each: getattr(self.data, each.name) for each in fields(self.data)}
         return {each.name: value for each, value in values.items() if value != each.default}
 
 
 class Payloads:
     """The declared payload of each event of a machine."""
 
-    def __init__(self, declarations: Iterable[Mapping[EventName, type[object]]]) -> None:
+    def __init__(self, declarations: Iterable[Mapping[EventName, type[Payload]]]) -> None:
         """Combine the features' declarations. Raises InvariantError if an event is declared twice."""
-        self._by_event: Final[dict[EventName, type[object]]] = {}
+        self._by_event: Final[dict[EventName, type[Payload]]] = {}
         for declared in declarations:
             for event, payload in declared.items():
                 check_invariant(event not in self._by_event, f"the payload of {event} is declared twice")
                 self._by_event[event] = payload
 
-    def __getitem__(self, event: EventName) -> type[object]:
+    def __getitem__(self, event: EventName) -> type[Payload]:
         """Return the class of an event's payload. Raises EventError if no feature declares it."""
         found = self._by_event.get(event)
         if found is None:
@@ -249,7 +257,7 @@ class Payloads:
 
 
 #: The payloads of the events that the engine itself raises.
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AFTER_EVENT: NoData,
     EventType.AT_REST: NoData,
     EventType.MACHINE_CHANGED: NoData,

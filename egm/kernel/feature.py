@@ -8,7 +8,7 @@ from prometheus_client.core import Metric
 
 from egm.errors import check_invariant
 from egm.kernel.entries import AnyEntry, Entries
-from egm.kernel.events import EventName, Payloads
+from egm.kernel.events import EventName, Payload, Payloads
 from egm.kernel.keys import Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -37,7 +37,7 @@ class Feature:
     """The type of the value under each of its keys: a record, or another field type."""
     entries: tuple[AnyEntry, ...] = ()
     """The journal entries that it writes."""
-    events: Mapping[EventName, type[object]] = field(default_factory=dict)
+    events: Mapping[EventName, type[Payload]] = field(default_factory=dict)
     """The payload of each of its events."""
     rules: tuple[Rule[Machine], ...] = ()
     """Its rules in the state table, in the order in which they are tried."""

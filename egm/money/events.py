@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.devices.ledgers import CoinDoubt
-from egm.kernel.events import EventName, EventType, NoData
+from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.records.events import BillEscrowed, CoinsPaid, PaperRefused, PrintFailure, TicketEscrowed
 from egm.staff.events import Authorisation, FilledForm, RulingForm
 
@@ -109,7 +109,7 @@ class DisputedAmountForm(RulingForm):
     ticket: Literal["good", "void"] | None = None
 
 
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.BILL_ESCROWED: BillEscrowed,
     EventType.TICKET_ESCROWED: TicketEscrowed,
     EventType.BILL_STACKED: NoData,

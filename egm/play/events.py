@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from egm.kernel.events import EventName, EventType, NoData
+from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.kernel.messages import Notice
 from egm.record_codec import IN_MEMORY
 from egm.records.events import OutcomeShown
@@ -81,7 +81,7 @@ class CheckForm(FilledForm):
     remark: str | None = None
 
 
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.PLAY: NoData,
     EventType.BET: BetRequest,
     EventType.GAME: GameRequest,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from egm.kernel.events import EventName, EventType, NoData
+from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.progressive.messages import Won
 from egm.record_codec import IN_MEMORY
 from egm.staff.events import FilledForm, RulingForm
@@ -55,7 +55,7 @@ class PrizeForm(RulingForm):
     decision: str = ""
 
 
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AWARD_LOCKED: AwardLocked,
     EventType.CLAIM_CLOSED: ClaimPaid,
     EventType.MYSTERY_WON: MysteryReported,

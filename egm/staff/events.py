@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from egm.kernel.events import EventName, EventType, NoData
+from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.staff.entries import Box, Work
 from meters.transaction import JSON
 
@@ -230,7 +230,7 @@ def has_texts(*texts: str | None) -> bool:
     return all(text is not None and text.strip() for text in texts)
 
 
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.SERVICE: NoData,
     EventType.KEY_MOVED: KeySwitched,
     EventType.KEY_TURNED: Authorisation,

@@ -13,7 +13,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from egm.config.sas_line import SasLine
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
 from egm.links.entries import HOST_TIME, HostTime
@@ -87,7 +87,7 @@ class Host:
         )
         self.republish()
 
-    def handle(self, event: EventType, payload: object) -> None:
+    def handle(self, event: EventType, payload: Payload) -> None:
         """Submit an event to the machine."""
         self.context.handle(Event(event, payload))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.events import EventName, EventType, NoData
+from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.money.host.model import Redeeming
 from egm.tickets.redemption import Reason
 from meters.transaction import JSON
@@ -66,7 +66,7 @@ class ControlRequested:
     value: JSON = None
 
 
-EVENTS: Final[Mapping[EventName, type[object]]] = {
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.TICKET_NUMBERED: TicketNumbered,
     EventType.NUMBER_REFUSED: NumberRefused,
     EventType.TICKET_AUTHORISED: TicketAuthorised,
