@@ -4,6 +4,7 @@ import ast
 import builtins
 import collections.abc
 import dataclasses
+import re
 import types
 import typing
 from collections.abc import Iterator
@@ -14,19 +15,25 @@ from typing import get_args, get_origin
 import pytest
 
 import egm
+import tools
 from egm.app.features import FEATURES
 from egm.app.wiring import build_event
 from egm.errors import InvariantError
-from egm.kernel.events import Event, EventError, EventName, EventType, NoData, Payloads
+from egm.kernel.events import Event, EventError, EventName, EventType, NoData, Payloads, State
 from egm.kernel.feature import Feature, Features
 from egm.kernel.messages import Intent
+from egm.kernel.rules import Rule
+from egm.kernel.states import only
 from egm.play.events import BetRequest, GameRequest
 from egm.record_codec import IN_MEMORY
 from egm.records.events import BillEscrowed
+from egm.staff.form import Field, FieldKind, Form
 from egm.testing.machine import MachineRig
 from meters.transaction import JSON
 
 PAYLOADS = FEATURES.rules.payloads
+#: For each plain type: values that are not of it, although Python would take some of them for it.
+NOT_OF = {int: (b"no", True, 1.0, "1"), str: (b"no", 1, None), bool: (b"no", 1, "true")}
 
 
 def sample(hint: object) -> object:
@@ -56,6 +63,11 @@ def sample(hint: object) -> object:
 
 def values_of(payload: type) -> dict[str, object]:
     return {field.name: sample(field.type) for field in dataclasses.fields(payload)}
+
+
+def find_nested_payload(hint: object) -> type | None:
+    """Return the dataclass that a field of this type has as its value, or None."""
+    return next((each for each in (hint, *get_args(hint)) if dataclasses.is_dataclass(each)), None)
 
 
 def list_event_names(kind: type[EventName] = EventName) -> list[EventName]:
@@ -92,11 +104,18 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
             left = {name: value for name, value in values.items() if name != field.name}
             with pytest.raises(EventError, match=rf"^{event}: {field.name} is missing$"):
                 PAYLOADS.build(event, left)
-        if field.type != JSON:
-            with pytest.raises(EventError, match=rf"^{event}: {field.name} is b'no', not "):
-                PAYLOADS.build(event, {**values, field.name: b"no"})
-            with pytest.raises(EventError, match=rf"^{event}: {field.name} is b'no', not "):
-                Event(event, dataclasses.replace(built.of(payload), **{field.name: b"no"}))
+        for wrong in NOT_OF.get(field.type, () if field.type == JSON else (b"no",)):
+            named = rf"^{event}: {field.name} is {re.escape(repr(wrong))}, not "
+            with pytest.raises(EventError, match=named):
+                PAYLOADS.build(event, {**values, field.name: wrong})
+            with pytest.raises(EventError, match=named):
+                Event(event, dataclasses.replace(built.of(payload), **{field.name: wrong}))
+        if find_nested_payload(field.type) and IN_MEMORY not in get_args(field.type):
+            nested = {**values[field.name], "another": 1}
+            with pytest.raises(
+                EventError, match=rf"^{event}: {field.name}\.another is 1, a field that is not"
+            ):
+                PAYLOADS.build(event, {**values, field.name: nested})
 
 
 def test_an_event_carries_the_payload_declared_for_it(tmp_path):
@@ -111,6 +130,8 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
             room.engine.submit(wrong)
         with pytest.raises(EventError, match=f"^{wrong.type}: carries "):
             room.engine.accepts_event(wrong)
+    with pytest.raises(EventError, match=r"^game: carries \{'value': 'a'\}, not a dataclass$"):
+        Event(EventType.GAME, {"value": "a"})
     with pytest.raises(EventError, match=r"^bill_escrowed: carries BillEscrowed.*, not GameRequest$"):
         Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=1, amount_cents=500)).of(GameRequest)
     assert room.journal.sequence == before
@@ -118,24 +139,57 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
 
 
 def iter_built_events() -> Iterator[tuple[str, str, str]]:
-    """Yield place, event and payload of each ``Event(EventType.X, Payload(...))`` in the product's source."""
-    for file in Path(egm.__path__[0]).rglob("*.py"):
+    """Yield location, event and payload of each ``Event(EventType.X, Payload(...))`` in the source.
+
+    The SAS host builds its events by ``host.handle(EventType.X, Payload(...))``.
+    """
+    for file in (file for package in (egm, tools) for file in Path(package.__path__[0]).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Event":
-                match node.args:
-                    case [ast.Attribute(attr=event)]:
-                        yield f"{file}:{node.lineno}", event, "NoData"
-                    case [ast.Attribute(attr=event), ast.Call(func=ast.Name(id=payload))] if (
-                        payload != "replace"
-                    ):
-                        yield f"{file}:{node.lineno}", event, payload
+            match node:
+                case ast.Call(func=ast.Name(id="Event"), args=[ast.Attribute(attr=event)]):
+                    yield f"{file}:{node.lineno}", event, "NoData"
+                case ast.Call(
+                    func=ast.Name(id="Event") | ast.Attribute(attr="handle"),
+                    args=[ast.Attribute(attr=event), ast.Call(func=ast.Name(id=payload))],
+                ) if payload != "replace":
+                    yield f"{file}:{node.lineno}", event, payload
 
 
 def test_the_product_builds_each_event_with_its_payload():
     declared = {event.name: PAYLOADS[event].__name__ for event in PAYLOADS}
-    built = [(place, event, payload) for place, event, payload in iter_built_events() if event in declared]
-    assert len(built) > 50
+    built = [each for each in iter_built_events() if each[1] in declared]
+    assert len(built) > 100
     assert [each for each in built if each[2] != declared[each[1]]] == []
+
+
+def list_field_values(field: Field) -> list[str | int | None]:
+    """Return values that a field of a form can have when the form is submitted."""
+    found: list[str | int | None] = [None] if not field.required else []
+    match field.kind:
+        case FieldKind.NUMBER | FieldKind.AMOUNT:
+            return [*found, field.least, field.most]
+        case FieldKind.CHOICE if field.choices:
+            return [*found, *field.choices]
+    return [*found, "1"]
+
+
+@pytest.mark.parametrize("form", FEATURES.offered(Form), ids=lambda form: form.id)
+def test_whatever_is_entered_in_a_form_is_a_payload_of_its_event(form):
+    persons = {"form": form.id, "person": "4", "persons": ("4", "5")}
+    filled = {field.name: list_field_values(field)[-1] for field in form.fields}
+    for field in form.fields:
+        for value in list_field_values(field):
+            PAYLOADS.build(form.event, {**form.values, **persons, **filled, field.name: value})
+    PAYLOADS.build(form.event, {**form.values, **persons, **filled})
+    if form.needs:  # shown before anything is filled in
+        PAYLOADS.build(form.event, form.values)
+
+
+class UndeclaredEvent(EventName):
+    """Events of a feature that declares no payload for the second."""
+
+    FIRST = "first"
+    SECOND = "second"
 
 
 def test_features_declare_the_payloads_of_their_events_once():
@@ -145,6 +199,10 @@ def test_features_declare_the_payloads_of_their_events_once():
     without = [dataclasses.replace(one, events={}) if one.name == "play" else one for one in FEATURES.all]
     with pytest.raises(InvariantError, match=r"no feature declares the payload of .*choose"):
         Features(without)
+    rules = tuple(Rule(event, only(State.IDLE), (), ()) for event in UndeclaredEvent)
+    added = Feature(name="added", rules=rules, events={UndeclaredEvent.FIRST: NoData})
+    with pytest.raises(InvariantError, match=r"^no feature declares the payload of second$"):
+        Features((*FEATURES.all, added))
     with pytest.raises(EventError, match="no feature declares the payload of play"):
         Payloads(())[EventType.PLAY]
 
