@@ -122,6 +122,7 @@ VALUES = {
     },
     EventType.DISABLED: {"source": "host:test", "reason": "test"},
     EventType.ENABLED: {"source": "host:test"},
+    EventType.CONTROL: {"source": "host:test", "name": "bill_acceptor", "value": False},
     EventType.SELF_TEST_FAILED: {"detail": "test"},
     EventType.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
     EventType.CLAIM_CLOSED: {"claim": "of-nobody"},
