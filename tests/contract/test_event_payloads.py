@@ -4,6 +4,7 @@ import ast
 import builtins
 import collections.abc
 import dataclasses
+import itertools
 import re
 import types
 import typing
@@ -21,7 +22,7 @@ from egm.app.wiring import build_event
 from egm.errors import InvariantError
 from egm.kernel.events import Event, EventError, EventName, EventType, NoData, Payloads, State
 from egm.kernel.feature import Feature, Features
-from egm.kernel.messages import Intent
+from egm.kernel.messages import INTEGER_MAX, Intent
 from egm.kernel.rules import Rule
 from egm.kernel.states import only
 from egm.play.events import BetRequest, GameRequest
@@ -205,6 +206,15 @@ def test_features_declare_the_payloads_of_their_events_once():
         Features((*FEATURES.all, added))
     with pytest.raises(EventError, match="no feature declares the payload of play"):
         Payloads(())[EventType.PLAY]
+
+
+@pytest.mark.parametrize("name", get_args(Intent.model_fields["name"].annotation))
+def test_every_request_that_a_screen_can_send_becomes_an_event(name):
+    many = {"of": 1, "page": [], "bets": "x"}
+    for value, options in itertools.product((None, INTEGER_MAX, "\0"), (None, {}, {"value": 1}, many)):
+        event = build_event(Intent(name=name, value=value, options=options), PAYLOADS)
+        assert event.type == name
+        PAYLOADS.check(event)
 
 
 @pytest.mark.parametrize(
