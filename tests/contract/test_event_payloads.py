@@ -4,8 +4,10 @@ import ast
 import builtins
 import collections.abc
 import dataclasses
+import inspect
 import itertools
 import re
+import textwrap
 import types
 import typing
 from collections.abc import Iterator
@@ -145,7 +147,8 @@ def iter_built_events() -> Iterator[tuple[str, str, str]]:
     The SAS host builds its events by ``host.handle(EventType.X, Payload(...))``.
     """
     for file in (file for package in (egm, tools) for file in Path(package.__path__[0]).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)) if "Event(" in text or "EventType." in text else ():
             match node:
                 case ast.Call(func=ast.Name(id="Event"), args=[ast.Attribute(attr=event)]):
                     yield f"{file}:{node.lineno}", event, "NoData"
@@ -161,6 +164,39 @@ def test_the_product_builds_each_event_with_its_payload():
     built = [each for each in iter_built_events() if each[1] in declared]
     assert len(built) > 100
     assert [each for each in built if each[2] != declared[each[1]]] == []
+
+
+def iter_payloads_read(function: typing.Any, seen: set[object]) -> Iterator[type]:
+    """Yield each class of ``event.of(Class)`` in a guard or effect, and in the functions it passes the event to."""
+    if function in seen or not inspect.isfunction(function):
+        return
+    seen.add(function)
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="event"), attr="of"), args=[ast.Name(id=payload)]
+            ):
+                yield names[payload]
+            case ast.Call(func=ast.Name(id=called), args=args) if "event" in map(ast.unparse, args):
+                yield from iter_payloads_read(names[called], seen)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=called), args=args) if (
+                "event" in map(ast.unparse, args)
+            ):
+                yield from iter_payloads_read(getattr(names[module], called), seen)
+
+
+def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
+    """Otherwise the machine would stop at the event, in a state that no test may have reached."""
+    read = [
+        (event, function.__qualname__, payload)
+        for rule in FEATURES.rules
+        for event in rule.events
+        for function in (*rule.guards, *rule.effects)
+        for payload in iter_payloads_read(function, set())
+    ]
+    assert len(read) > 200
+    assert [each for each in read if not issubclass(PAYLOADS[each[0]], each[2])] == []
 
 
 def list_field_values(field: Field) -> list[str | int | None]:
