@@ -200,7 +200,7 @@ class Event:
             if not is_record(self.data):
                 raise EventError(f"{self.type}: carries {self.data!r}, not a dataclass")
             try:
-                check_fields(self.data, self.type.value)
+                check_fields(self.data, self.type)
             except RecordError as error:
                 raise EventError(str(error)) from None
 
@@ -226,6 +226,7 @@ class Payloads:
             for event, payload in declared.items():
                 check_invariant(event not in self._by_event, f"the payload of {event} is declared twice")
                 self._by_event[event] = payload
+        self._with_defaults: Final[dict[EventName, Event]] = {}
 
     def __getitem__(self, event: EventName) -> type[Payload]:
         """Return the class of an event's payload. Raises EventError if no feature declares it."""
@@ -242,13 +243,16 @@ class Payloads:
 
     def build(self, event: EventName, values: Mapping[str, object]) -> Event:
         """Return an event with a payload of these values. Raises EventError if they differ from its declaration."""
-        payload = self[event]
-        if payload is NoData and not values:
-            return Event(event)
+        found = None if values else self._with_defaults.get(event)
+        if found is not None:
+            return found
         try:
-            return Event(event, from_json(payload, values, event.value))
+            built = Event(event, from_json(self[event], values, event))
         except RecordError as error:
             raise EventError(str(error)) from None
+        if not values:
+            self._with_defaults[event] = built
+        return built
 
     def check(self, event: Event) -> None:
         """Raise EventError if an event does not carry the payload that is declared for it."""
