@@ -212,8 +212,8 @@ class Event:
 
     def given_values(self) -> dict[str, object]:
         """Return the fields of the payload that differ from their default, by name."""
-        values = {each: getattr(self.data, each.name) for each in fields(self.data)}
-        return {each.name: value for each, value in values.items() if value != each.default}
+        values = ((field, getattr(self.data, field.name)) for field in fields(self.data))
+        return {field.name: value for field, value in values if value != field.default}
 
 
 class Payloads:

@@ -70,7 +70,7 @@ def values_of(payload: type) -> dict[str, object]:
 
 def find_nested_payload(hint: object) -> type | None:
     """Return the dataclass that a field of this type has as its value, or None."""
-    return next((each for each in (hint, *get_args(hint)) if dataclasses.is_dataclass(each)), None)
+    return next((kind for kind in (hint, *get_args(hint)) if dataclasses.is_dataclass(kind)), None)
 
 
 def list_event_names(kind: type[EventName] = EventName) -> list[EventName]:
@@ -161,9 +161,9 @@ def iter_built_events() -> Iterator[tuple[str, str, str]]:
 
 def test_the_product_builds_each_event_with_its_payload():
     declared = {event.name: PAYLOADS[event].__name__ for event in PAYLOADS}
-    built = [each for each in iter_built_events() if each[1] in declared]
+    built = [found for found in iter_built_events() if found[1] in declared]
     assert len(built) > 100
-    assert [each for each in built if each[2] != declared[each[1]]] == []
+    assert [(where, event, payload) for where, event, payload in built if payload != declared[event]] == []
 
 
 def iter_payloads_read(function: typing.Any, seen: set[object]) -> Iterator[type]:
@@ -196,7 +196,7 @@ def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
         for payload in iter_payloads_read(function, set())
     ]
     assert len(read) > 200
-    assert [each for each in read if not issubclass(PAYLOADS[each[0]], each[2])] == []
+    assert [found for found in read if not issubclass(PAYLOADS[found[0]], found[2])] == []
 
 
 def list_field_values(field: Field) -> list[str | int | None]:
