@@ -39,6 +39,7 @@ from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
+from egm.integrity.events import Failure, MemoryReady, SelfTestResult
 from egm.integrity.lockups import GeneratorStart
 from egm.integrity.signed_file import check_signed_file
 from egm.integrity.software import Verifier
@@ -287,7 +288,8 @@ class MachineProcess:
             self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
         self._verifier = Verifier(context)
         for station in self._stations:
-            station.engine.handle(EventType.MEMORY_READY, version=self._release, profile=self._profile.id)
+            ready = MemoryReady(version=self._release, profile=self._profile.id)
+            station.engine.submit(Event(EventType.MEMORY_READY, ready))
             station.settle_absent(list_host_holder_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
@@ -378,11 +380,11 @@ class MachineProcess:
         except (LocalError, RngError) as error:
             self._say(f"out of service: {error}")
             for station in self._stations:
-                station.engine.handle(EventType.SELF_TEST_FAILED, detail=str(error))
+                station.engine.submit(Event(EventType.SELF_TEST_FAILED, Failure(detail=str(error))))
             return
         games = {game_id: each.game.digest for game_id, each in self._installed.items()}
         for station in self._stations:
-            station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
+            station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
     def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
         """Report refused games to journal, operator and service menu. Raises LocalError if none is left."""
@@ -462,7 +464,7 @@ class MachineProcess:
         if self._over:
             return
         with self._stop_on_error():
-            station.engine.handle(event.type, **event.data)
+            station.engine.submit(event)
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
@@ -491,7 +493,7 @@ class MachineProcess:
                 try:
                     pause_ns = self._machine.chance.cycle()
                 except RngError as error:
-                    self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
+                    self._handle(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _schedule_update_after_entry(self, station: Station) -> None:

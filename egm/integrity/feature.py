@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.integrity import entries
 from egm.integrity.clock_watch import create_clock_watch
+from egm.integrity.events import EVENTS
 from egm.integrity.forms import FORMS
 from egm.integrity.hard_meters import create_hard_meters
 from egm.integrity.lockups import list_disabling_sources
@@ -45,6 +46,7 @@ INTEGRITY: Final = Feature(
         IntegrityKey.CABINET: entries.SignedBy,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*FORMS,),
     states=(

@@ -10,6 +10,7 @@ from egm.kernel.rules import DerivedState
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.disputed_page import PAGES
+from egm.money.events import EVENTS
 from egm.money.forms import FORMS
 from egm.money.host.records import RestrictedTerms
 from egm.money.registers import REGISTERS
@@ -47,6 +48,7 @@ MONEY: Final = Feature(
         MoneyKey.TICKET_TERMS: TicketTerms,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *FORMS, *REGISTERS),
     states=(

@@ -22,6 +22,7 @@ from egm.play.entries import (
 )
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
+from egm.records.events import OutcomeShown
 from egm.records.game_record import GameRecord, LastGame, TableRecord
 from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.records.keys import MoneyKey, PlayKey, TableKey
@@ -34,7 +35,7 @@ from meters import Transfer
 def is_this_game(machine: Machine, event: Event) -> bool:
     """Return whether the animation that ended is that of the open game, and the game is decided."""
     game = open_game(machine)
-    return game is not None and game.outcome is not None and event.data.get("value") == game.play_id
+    return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
 
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:

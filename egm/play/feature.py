@@ -8,6 +8,7 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.play import entries
 from egm.play.entries import LargestPrizes
+from egm.play.events import EVENTS
 from egm.play.forms import FORMS
 from egm.play.recall_page import PAGES
 from egm.play.registers import REGISTERS
@@ -32,6 +33,7 @@ PLAY: Final = Feature(
         PlayKey.EXAMINED: LargestPrizes,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *FORMS, *REGISTERS),
     states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),

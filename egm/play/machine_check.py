@@ -9,6 +9,7 @@ from egm.kernel.messages import Notice
 from egm.play.conversation import replay
 from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
+from egm.play.events import CheckForm
 from egm.records.game_record import GameRecord
 from egm.records.games import find_last_game, open_game
 from egm.records.keys import IntegrityKey, MoneyKey
@@ -34,7 +35,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
         meters={name: value for name, value in values.items() if value},
         head=machine.journal.head_hash,
         persons=tuple(list_event_persons(machine, event)),
-        remark=str(event.data.get("remark", "")),
+        remark=event.of(CheckForm).remark or "",
     )
     machine.post(MACHINE_CHECKED, checked)
     is_sound = {checked.game, checked.books} <= {"right", "none"}

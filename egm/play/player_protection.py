@@ -11,7 +11,7 @@ sessions, none are counted.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
 from egm.errors import InvariantError
 from egm.kernel import messages
@@ -29,6 +29,7 @@ from egm.play.entries import (
     ReminderEnded,
     SessionEnded,
 )
+from egm.play.events import LimitRequest
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.records.tables import list_standing_tables
@@ -187,11 +188,11 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
     Only a player with credits may set a limit. To remove one (0) or to raise it, the player must wait for a
     new session.
     """
-    value, options = event.data.get("value"), event.data.get("options") or {}
-    of = options.get("of") if isinstance(options, dict) else None
+    request = event.of(LimitRequest)
+    value, of = request.value, request.options.of
     if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
-    if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
+    if of is None or value is None or not 0 <= value <= _OWN_MOST[of]:
         return False
     now = _read_own_limits(machine).of(of)
     return not now or (0 < value <= now)
@@ -259,9 +260,10 @@ def end_session(machine: Machine, _: Event) -> None:
 
 def set_limit(machine: Machine, event: Event) -> None:
     """Set the player's own limit."""
-    of: Literal["minutes", "cents"] = event.data["options"]["of"]
-    value = int(event.data["value"])
-    own = _read_own_limits(machine)
+    own, request = _read_own_limits(machine), event.of(LimitRequest)
+    value, of = request.value, request.options.of
+    if of is None or value is None:
+        raise InvariantError("a limit that is not offered")
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
     machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")

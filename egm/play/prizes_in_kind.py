@@ -27,6 +27,7 @@ from egm.play.entries import (
 from egm.records.game_record import GameRecord
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord, PrizeRecord
+from egm.staff.events import FilledForm
 from meters import Transfer
 
 
@@ -105,7 +106,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
             prizes=handpay.prizes,
             amount_cents=value_cents,
             machine=machine.identity.serial,
-            persons=tuple(event.data["persons"]),
+            persons=event.of(FilledForm).persons,
         ),
         entry_id=money.id,
         transfers=tuple(_replace_prize_by_cash(flow) for flow in reserved.transfers),

@@ -1,6 +1,6 @@
 """Resume the open game after a restart, a door or a tilt: from its record, never drawn again."""
 
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
@@ -40,7 +40,7 @@ def take_game_up(machine: Machine, _: Event) -> Event | None:
         game = require_open_game(machine)
         machine.state(GameInProgress).conversation = _take_up_game(machine, game)
     except NO_REPLAY as error:
-        return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
+        return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)
     return None
 

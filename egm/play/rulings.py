@@ -17,7 +17,8 @@ from egm.records.game_record import GameRecord
 from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
 from egm.records.keys import PlayKey
 from egm.records.wheel import read_recorded_number
-from egm.staff.form import build_ruling_details, has_text_in
+from egm.staff.events import RulingForm, has_texts
+from egm.staff.form import build_ruling_details
 from meters import Transfer
 from paytables import Settlement
 
@@ -26,7 +27,7 @@ from paytables import Settlement
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
     """Return whether a game is open, the profile lets staff forfeit disrupted games, and a reason is given."""
     forfeits = machine.profile.by_hand.forfeits
-    return "game" in forfeits and open_game(machine) is not None and has_text_in(event, "reason")
+    return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
 
 
 def game_may_be_forfeit(machine: Machine, _: Event) -> bool:

@@ -15,6 +15,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
+from egm.money.events import CashOut
 from egm.money.host.controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
@@ -101,12 +102,12 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
             _return_removable_bets(machine, table)
         else:
             _return_all_bets(machine, table, "stopped")
-    return Event(EventType.CASH_OUT)
+    return Event(EventType.CASH_OUT, CashOut())
 
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
     """Return every bet to the player because the machine cannot play; then cash out."""
-    return give_bets_back_first(machine, Event(EventType.CASH_OUT))
+    return give_bets_back_first(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
 def give_bets_back_first(machine: Machine, event: Event) -> Event:

@@ -11,6 +11,7 @@ from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.enrolling import ENROLMENT
 from egm.progressive.enrolling import PAGES as LINK_PAGES
 from egm.progressive.entries import CertificateInUse
+from egm.progressive.events import EVENTS
 from egm.progressive.forms import FORMS
 from egm.progressive.level import Level
 from egm.progressive.levels_page import PAGES
@@ -35,6 +36,7 @@ PROGRESSIVE: Final = Feature(
         ProgressiveKey.WIN: BroadcastWin,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
     states=(

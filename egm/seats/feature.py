@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from egm.kernel.entries import list_entries
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import Event, EventType, Next, NoData, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
@@ -115,6 +115,7 @@ SEATS: Final = Feature(
     keys=WheelKey,
     values={WheelKey.SPIN: WheelSpin},
     entries=list_entries(entries),
+    events={TableEvent.NO_MORE_BETS: NoData},
     rules=RULES,
     states=(DerivedState(State.BETTING, has_joined),),
     services=(create_betting_clock,),

@@ -9,6 +9,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState, Guard
 from egm.records.keys import StaffKey
 from egm.staff import device_test_rules, entries
+from egm.staff.events import EVENTS
 from egm.staff.forms import FORMS
 from egm.staff.registers import REGISTERS
 from egm.staff.rules import RULES
@@ -36,6 +37,7 @@ STAFF: Final = Feature(
         # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(
         *devices.PAGES,

@@ -37,6 +37,7 @@ from egm.play.installed_games import InstalledGame
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import combine_pools
+from egm.records.events import BillEscrowed, OutcomeShown, TicketEscrowed
 from egm.records.keys import PlayKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
@@ -360,20 +361,22 @@ class MachineRig:
     def boot(self) -> "MachineRig":
         """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
-        settle_absent(self.machine, self.ledgers, self.engine.handle, self.kinds, self.holders)
+        settle_absent(self.machine, self.ledgers, self.engine.submit, self.kinds, self.holders)
         open_levels(self.machine)
         self.engine.handle(EventType.SELF_TEST_PASSED)
         return self
 
     def happen(self, event: Event) -> None:
         """Submit an event to the machine, as an attachment does."""
-        self.engine.handle(event.type, **event.data)
+        self.engine.submit(event)
 
     def offer(self, amount_cents: int) -> None:
         """Put a bill of this amount into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
-        self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
+        self.engine.submit(
+            Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=self._escrow, amount_cents=amount_cents))
+        )
 
     def insert(self, amount_cents: int) -> "MachineRig":
         """Insert a bill, all the way into the box."""
@@ -387,7 +390,9 @@ class MachineRig:
         """Put a ticket with these digits into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
-        self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
+        self.engine.submit(
+            Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=self._escrow, digits=digits))
+        )
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
         """Report a state of the open ticket, as the printer's driver does."""
@@ -409,7 +414,9 @@ class MachineRig:
     def shown(self) -> None:
         """Report that the screen has shown the outcome."""
         game = self.machine.memory.get(PlayKey.GAME)
-        self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
+        self.engine.submit(
+            Event(EventType.SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
+        )
 
     def cut_power_after(self, entries: int) -> None:
         """Let this many more entries become durable, and fail at the next one."""

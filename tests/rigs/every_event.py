@@ -122,6 +122,7 @@ VALUES = {
     },
     EventType.DISABLED: {"source": "host:test", "reason": "test"},
     EventType.ENABLED: {"source": "host:test"},
+    EventType.CONTROL: {"source": "host:test", "name": "bill_acceptor", "value": False},
     EventType.SELF_TEST_FAILED: {"detail": "test"},
     EventType.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
     EventType.CLAIM_CLOSED: {"claim": "of-nobody"},
@@ -178,7 +179,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
     elif state is State.BETTING:
         table = SharedTable()
         room.machine.install(table)
-        table.sit(room.machine, lambda event: room.engine.handle(event.type, **event.data))
+        table.sit(room.machine, room.engine.submit)
         table.join(room.machine, "of-somebody", 20)
         room.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:

@@ -10,6 +10,7 @@ from typing import Any
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.money.host.entries import HOST_CONTROL, HostControl
+from egm.money.host.events import ControlRequested
 from egm.records.keys import HostKey
 
 
@@ -28,13 +29,12 @@ class Control(StrEnum):
 
 def record_control(machine: Machine, event: Event) -> None:
     """Store a host's request; a repeated request changes nothing."""
-    source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
-    key = f"{HostKey.CONTROL}{name}:{source}"
+    request = event.of(ControlRequested)
+    key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:
         return
-    machine.post(
-        HOST_CONTROL, HostControl(source=str(source), name=str(name), value=value), state={key: value}
-    )
+    details = HostControl(source=request.source, name=request.name, value=value)
+    machine.post(HOST_CONTROL, details, state={key: value})
 
 
 def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:

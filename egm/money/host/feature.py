@@ -8,6 +8,7 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
 from egm.money.host import entries
+from egm.money.host.events import EVENTS
 from egm.money.host.model import HostMoney
 from egm.money.host.records import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
 from egm.money.host.rules import RULES
@@ -37,6 +38,7 @@ HOST: Final = Feature(
         HostKey.TRANSFERS_UNPROVED: bool,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     states=(DerivedState(State.LOCKED, _is_locked),),
     services=(create_host_timeouts,),

@@ -23,6 +23,7 @@ from egm.money.host.entries import (
     TicketTermsChanged,
     VoucherEnrolled,
 )
+from egm.money.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
 from egm.money.host.model import (
     HostMoney,
     Redeeming,
@@ -95,9 +96,6 @@ class HostTickets:
         self._machine = engine.machine
         self._handle = handle
 
-    def _handle_event(self, event: EventType, **values: object) -> None:
-        self._handle(Event(event, values))
-
     # ------------------------------------------------------------------ a number for a ticket
     @property
     def number_request(self) -> NumberRequest | None:
@@ -118,7 +116,7 @@ class HostTickets:
             return NumberAnswer.TAKEN if is_known else NumberAnswer.NOT_WAITING
         if is_known or not is_system(number):
             return NumberAnswer.IMPROPER
-        self._handle_event(EventType.TICKET_NUMBERED, id=request.id, number=number)
+        self._handle(Event(EventType.TICKET_NUMBERED, TicketNumbered(id=request.id, number=number)))
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
@@ -126,7 +124,8 @@ class HostTickets:
         request = self.number_request
         if request is None:
             return NumberAnswer.NOT_WAITING
-        self._handle_event(EventType.NUMBER_REFUSED, id=request.id, why=SILENT if silent else DENIED)
+        refused = NumberRefused(id=request.id, why=SILENT if silent else DENIED)
+        self._handle(Event(EventType.NUMBER_REFUSED, refused))
         return NumberAnswer.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
@@ -151,14 +150,14 @@ class HostTickets:
         refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
             return self.decline(*refusal)
-        self._handle_event(
-            EventType.TICKET_AUTHORISED,
+        authorised = TicketAuthorised(
             id=inquiry.id,
-            kind=kind.value,
+            kind=kind,
             amount_cents=amount_cents,
             expires="" if expires is None else expires.isoformat(),
             pool=pool,
         )
+        self._handle(Event(EventType.TICKET_AUTHORISED, authorised))
         return self.redeeming
 
     def _find_refusal(
@@ -186,7 +185,8 @@ class HostTickets:
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
-        self._handle_event(EventType.TICKET_DECLINED, id=inquiry.id, status=status.value, reason=reason.value)
+        reply = TicketReply(id=inquiry.id, status=status, reason=reason)
+        self._handle(Event(EventType.TICKET_DECLINED, reply))
         return Redeemed(status, 0, inquiry.digits)
 
     @property

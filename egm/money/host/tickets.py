@@ -17,7 +17,6 @@ from typing import Final
 
 from egm.devices.interface import Devices
 from egm.errors import InvariantError
-from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -30,9 +29,11 @@ from egm.money.host.entries import (
     VoucherAuthorised,
     VoucherNumbered,
 )
+from egm.money.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.host.records import HostTicketRecord
 from egm.money.pay_out import find_printed_terms, give_up_unprinted
+from egm.records.events import TicketEscrowed
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
@@ -55,13 +56,13 @@ def host_validates(machine: Machine, _: Event) -> bool:
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out named in the event is reserved and still has no number."""
     pay_out = find_awaited_cash_out(machine)
-    return pay_out is not None and pay_out.id == event.data.get("id")
+    return pay_out is not None and pay_out.id == event.of(NumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the ticket named in the event is in escrow and waits for the host's reply."""
     inquiry = machine.state(HostMoney).inquiry
-    return inquiry is not None and inquiry.id == event.data.get("id")
+    return inquiry is not None and inquiry.id == event.of(TicketReply).id
 
 
 def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
@@ -74,7 +75,7 @@ def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
 def take_number(machine: Machine, event: Event) -> None:
     """Assign the host's number to the reserved ticket; it is printed as soon as the machine is free."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _assign_number(machine, pay_out, str(event.data["number"])):
+    if not _assign_number(machine, pay_out, event.of(TicketNumbered).number):
         give_up_unprinted(machine, pay_out, "the number could not be stored")
 
 
@@ -83,7 +84,7 @@ def do_without_number(machine: Machine, event: Event) -> None:
 
     The machine's own number is only used after a timeout, and if the profile allows it.
     """
-    pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
+    pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
     allowed = why != DENIED and machine.profile.host.offline_tickets > 0
     if not (allowed and _assign_number(machine, pay_out, None)):
         give_up_unprinted(machine, pay_out, why)
@@ -121,11 +122,10 @@ def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> Non
 # ---------------------------------------------------------------------------------------------- in
 def ask_host(machine: Machine, event: Event) -> None:
     """Hold the ticket in escrow and query the host; if the host is offline, return the ticket at once."""
-    money = machine.state(HostMoney)
-    escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
-    inquiry = Inquiry(machine.fresh_id("ticket"), escrow, digits)
+    money, paper = machine.state(HostMoney), event.of(TicketEscrowed)
+    inquiry = Inquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
-    if not machine.state(TicketDesk).is_ticket_number(digits):
+    if not machine.state(TicketDesk).is_ticket_number(paper.digits):
         _return_ticket(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
         _return_ticket(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
@@ -133,7 +133,7 @@ def ask_host(machine: Machine, event: Event) -> None:
         _return_ticket(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
-        machine.state(Devices).the_acceptor.hold(escrow)
+        machine.state(Devices).the_acceptor.hold(paper.escrow)
         machine.notice = Notice(code="ticket_is_checked")
 
 
@@ -149,8 +149,8 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
 def stack_authorised(machine: Machine, event: Event) -> None:
     """Lock the ticket with the value the host authorised, and order it into the box."""
-    inquiry, values = _require_inquiry(machine), event.data
-    kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
+    inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
+    kind, amount_cents = reply.kind, reply.amount_cents
     answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
     if isinstance(answer, Refusal):
         _return_ticket(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
@@ -166,8 +166,8 @@ def stack_authorised(machine: Machine, event: Event) -> None:
                 number=answer.ticket.masked,
                 amount_cents=amount_cents,
                 kind=kind.value,
-                expires=str(values.get("expires", "")),
-                pool=int(values.get("pool", 0)),
+                expires=reply.expires,
+                pool=reply.pool,
                 status=Redeeming.PENDING,
                 told=False,
             )
@@ -181,9 +181,8 @@ def return_inquired(machine: Machine, event: Event) -> None:
 
     The host refused it, did not reply, or replied when the machine could not accept it.
     """
-    status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
-    reason = Reason(event.data.get("reason", Reason.NOT_NOW))
-    _return_ticket(machine, _require_inquiry(machine), status, reason)
+    reply = event.of(TicketReply)
+    _return_ticket(machine, _require_inquiry(machine), reply.status, reply.reason)
 
 
 def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.money.host.events import NumberRefused, TicketReply
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets
 from egm.money.host.tickets import SILENT
@@ -63,12 +64,12 @@ class HostTimeouts:
             seconds = answer_seconds if host.online else max(0, answer_seconds - running)
             yield (
                 request.id,
-                (seconds, Event(EventType.NUMBER_REFUSED, {"id": request.id, "why": SILENT})),
+                (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=SILENT))),
             )
         inquiry = host.inquiry
         if inquiry is not None:
-            values = {"id": inquiry.id, "status": Redeeming.TIMED_OUT, "reason": Reason.HOST_DOWN}
-            yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, values))
+            reply = TicketReply(id=inquiry.id, status=Redeeming.TIMED_OUT, reason=Reason.HOST_DOWN)
+            yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, reply))
         lock = host.lock
         if lock is not None:
             left_ns = lock.until_ns - self._machine.clock.monotonic_ns()

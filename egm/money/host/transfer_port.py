@@ -72,9 +72,6 @@ class HostTransfers:
         self._handle = handle
         self._moved_before = list_earlier_transfers(self._machine.journal)
 
-    def _handle_event(self, event: EventType, **values: object) -> None:
-        self._handle(Event(event, values))
-
     # ------------------------------------------------------------------ orders
     def order(
         self, order: Order, *, asset_number: int, key: bytes = b"", if_locked: bool = False
@@ -92,7 +89,7 @@ class HostTransfers:
             note_failure(self._machine, order, refused, host_has_result=True)
             return refused
         host.order = order
-        self._handle_event(EventType.TRANSFER_ORDERED)
+        self._handle(Event(EventType.TRANSFER_ORDERED))
         return TransferStatus.PENDING
 
     def _find_refusal(
@@ -157,7 +154,7 @@ class HostTransfers:
     def cancel(self) -> TransferStatus:
         """Cancel a pending order; return the status of the last order."""
         if self._machine.state(HostMoney).order is not None:
-            self._handle_event(EventType.TRANSFER_CANCELLED)
+            self._handle(Event(EventType.TRANSFER_CANCELLED))
         last = self.last
         return TransferStatus.NONE if last is None else last.status
 
@@ -225,13 +222,13 @@ class HostTransfers:
         previous = money.lock
         waits = previous is not None and previous.is_offer
         money.lock = Lock(condition, until_ns, cash_out_waits=waits)
-        self._handle_event(EventType.LOCK_REQUESTED)
+        self._handle(Event(EventType.LOCK_REQUESTED))
         return self.locked
 
     def unlock(self) -> None:
         """Release the lock or withdraw its request. Without a lock, do nothing."""
         if self._machine.state(HostMoney).lock is not None:
-            self._handle_event(EventType.LOCK_ENDED)
+            self._handle(Event(EventType.LOCK_ENDED))
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property

@@ -19,6 +19,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.events import CashOut
 from egm.money.host.entries import (
     AFT_COMPLETE,
     AFT_FAILED,
@@ -66,7 +67,7 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
         and terms is not None
         and terms.enabled
         and machine.credit_cents > 0
-        and not event.data.get("passed")
+        and not event.of(CashOut).passed
     )
 
 
@@ -310,7 +311,7 @@ def cash_out_has_passed(machine: Machine, _: Event) -> bool:
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
     """Return the event that pays the declined cash-out another way, once."""
     machine.state(HostMoney).cash_out_passed = False
-    return Event(EventType.CASH_OUT, {"passed": True})
+    return Event(EventType.CASH_OUT, CashOut(passed=True))
 
 
 def takes_pool(machine: Machine, pool: int) -> bool:

@@ -15,6 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Permission, Person
 from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey
+from egm.staff.events import Authorisation
 from egm.staff.service.words import say
 from egm.staff.service.workbench import Workbench
 
@@ -251,5 +252,6 @@ def find_actor(machine: Machine, event: Event) -> str:
     signed_in = machine.state(ServiceDesk).person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):
         signed_in = None
-    name = event.data.get("person") or (None if signed_in is None else signed_in.id)
-    return str(name or event.data.get("key", "attendant"))
+    authorised = event.of(Authorisation)
+    name = authorised.person or (None if signed_in is None else signed_in.id)
+    return name or authorised.key or "attendant"

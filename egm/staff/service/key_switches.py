@@ -33,7 +33,7 @@ def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> I
 def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
     """Return whether turning an attendant's key would do something at a position now, besides showing a refusal."""
     machine = engine.machine
-    if not engine.accepts(turned.type, **turned.data):
+    if not engine.accepts_event(turned):
         return False
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())

@@ -76,7 +76,7 @@ def start(tmp_path, maker):
             rooms[-1].close()
         room = MachineRig(tmp_path / "state")
         rooms.append(room)
-        handle = lambda event: room.engine.handle(event.type, **event.data)  # noqa: E731
+        handle = room.engine.submit
         at = MachineContext(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
         room.engine.handle(EventType.MEMORY_READY)
         room.verifier = Verifier(at)

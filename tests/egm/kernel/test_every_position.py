@@ -10,7 +10,7 @@ import pytest
 from rigs.every_event import machine_in, particulars
 
 from egm.app.features import FEATURES
-from egm.kernel.events import Event, EventType, State
+from egm.kernel.events import EventType, State
 from egm.kernel.keys import Owner
 from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
@@ -82,7 +82,7 @@ class Three:
 
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
-        event = Event(event_type, data)
+        event = FEATURES.rules.payloads.build(event_type, data)
         for position in iter_concerned_positions(self.first.machine.state(SideBySide), 1, event):
             position.handle(event)
 

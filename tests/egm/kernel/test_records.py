@@ -18,6 +18,7 @@ from egm.money.ticket_terms import TicketTerms
 from egm.play import player_protection as protection
 from egm.play.recall_page import PlayList
 from egm.progressive import records as progressive
+from egm.progressive.events import AwardLocked
 from egm.progressive.level import Level
 from egm.progressive.round import LinkMark
 from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
@@ -183,7 +184,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
         ("LUCK", None),
     ]
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
-        room.happen(Event(EventType.AWARD_LOCKED, {"claim": hit.claim, "amount_cents": cents}))
+        room.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim, amount_cents=cents)))
     assert (room.state, room.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(room.machine)
     assert ended is not None

@@ -32,7 +32,7 @@ class Inspection:
         self.folder = StateFolder(folder)
         self.room = MachineRig(folder).boot()
         file = load_cabinet().model_copy(update={"gat": Gat()})
-        handle = lambda event: self.room.engine.handle(event.type, **event.data)  # noqa: E731
+        handle = self.room.engine.submit
         self.at = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
         self.alter = lambda port: None
 

@@ -405,7 +405,7 @@ PLAYERS = (
     (EventType.SERVICE, {}),
     (EventType.SHOWN, {}),
     (EventType.ACKNOWLEDGE, {}),
-    (EventType.LIMIT, {"value": "loss", "options": {"cents": 100}}),
+    (EventType.LIMIT, {"value": 100, "options": {"of": "cents"}}),
 )
 
 

@@ -26,6 +26,7 @@ from egm.people import Role
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolling import enrol_link, note_enrolment
 from egm.progressive.enrolment import EnrolmentError, Stick, create_request
+from egm.progressive.events import EnrolmentForm
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
@@ -410,7 +411,9 @@ def enrol_until(state, stick, write):
         room, _ = on(state, stick)
         sys.addaudithook(hook)
         for step in ("answer", "enrol"):
-            enrol_link(room.machine, Event(EventType.LINK_ENROLMENT, {"step": step, "persons": ("4", "5")}))
+            enrol_link(
+                room.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
+            )
         os._exit(0)
     finally:
         os._exit(1)

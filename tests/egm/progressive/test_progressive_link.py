@@ -84,7 +84,7 @@ class Rig:
 
     async def __aenter__(self):
         engine = self.room.engine
-        context = MachineContext(engine, None, None, SystemClock(), lambda o: engine.handle(o.type, **o.data))
+        context = MachineContext(engine, None, None, SystemClock(), engine.submit)
         self.link = ProgressiveLink(context, self.wire)
         self.changed, engine._changed = engine._changed, lambda: self.link.changed(None)
         self.room.boot()

@@ -105,7 +105,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, build_event(message))
+            self.do(self.room.happen, build_event(message, self.room.engine.rules.payloads))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):

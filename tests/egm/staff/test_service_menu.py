@@ -484,7 +484,7 @@ def test_a_menu_nobody_touches_signs_out(menu):
         expired = asyncio.Event()
 
         def handle(event):
-            menu.room.engine.handle(event.type, **event.data)
+            menu.room.engine.submit(event)
             expired.set()
 
         machine_context = SimpleNamespace(engine=menu.room.engine, handle=handle)
@@ -533,7 +533,6 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
     "values",
     [
         {},
-        {"options": None},
         {"options": {"page": 5}},
         {"options": {"page": ["x"], "input": {}}},
         {"value": {}},

@@ -12,6 +12,7 @@ from jukebox import (
     JukeboxEvent,
     JukeboxKey,
     SongEnded,
+    SongForm,
     SongStarted,
     Turntable,
 )
@@ -42,6 +43,7 @@ from egm.screen.scenes.stage import format_message
 from egm.screen.text import LOCALES
 from egm.screen.theme import load_theme
 from egm.screen.view import View
+from egm.staff.events import MenuRequest
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
@@ -167,8 +169,8 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
         (player,) = (one for _, one in machine._attachments if one.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
-        machine._handle(Event(EventType.MENU, {"key": "operator"}))
-        machine._handle(Event(JukeboxEvent.SONG_CHOSEN, {"number": 3, **BY_A_MANAGER}))
+        machine._handle(Event(EventType.MENU, MenuRequest(key="operator")))
+        machine._handle(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
         left["began"] = machine._machine.memory.get(JukeboxKey.SONG)
         while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
             await asyncio.sleep(0)
