@@ -23,13 +23,16 @@ from egm.kernel.keys import Fate, Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
+from egm.money.events import CoinsPaid
 from egm.money.host.events import ControlRequested
+from egm.money.host.keys import HostKey
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PaperRecord
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import TableRecord
 from egm.progressive.attachment import SOURCE as LINK
+from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
-from egm.records.events import CoinsPaid
-from egm.records.game_record import TableRecord
-from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey, TableKey
-from egm.records.money import PaperRecord
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON

@@ -40,6 +40,7 @@ from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
 from egm.integrity.clock_trust import note_clock
 from egm.integrity.events import Failure, MemoryReady, SelfTestResult
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorStart
 from egm.integrity.signed_file import check_signed_file
 from egm.integrity.software import Verifier
@@ -66,7 +67,6 @@ from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkFolder
 from egm.progressive.pools import combine_pools
-from egm.records.keys import IntegrityKey
 from egm.seats.table import SharedTable
 from egm.secret_files import require_private
 from egm.staff.identities import IdentityRegister

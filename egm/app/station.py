@@ -37,9 +37,9 @@ from egm.money.device_ledgers import create_ledgers
 from egm.money.value_in import hopper_takes_coins, list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.play import showing
 from egm.play.definitions import GameDefectiveError, find_definition
+from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
-from egm.records.events import OutcomeShown
-from egm.records.games import open_game
+from egm.play.records.games import open_game
 from egm.seats.wheel import process_device_report
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions

@@ -16,6 +16,9 @@ from egm.money import ticket_for_handpay as ticket_instead
 from egm.money.events import CashOut
 from egm.money.host.controls import find_allowed_sound
 from egm.money.host.model import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.held_money import find_held_cents
+from egm.money.records.money import CashOutRecord, HandpayRecord
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
@@ -30,15 +33,13 @@ from egm.play.events import (
 )
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
+from egm.play.records.games import find_last_game, open_game, win_is_taken
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.pools import Pools
-from egm.records.games import find_last_game, open_game, win_is_taken
-from egm.records.held_money import find_held_cents
-from egm.records.keys import MoneyKey, StaffKey
-from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.events import FilledForm
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 

@@ -10,8 +10,7 @@ from egm.devices import interface as device
 from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventError, EventType, FaultChange, Payloads, State
 from egm.kernel.messages import Intent, Notice, Snapshot
-from egm.money.events import CashOut
-from egm.records.events import BillEscrowed, PaperRefused, TicketEscrowed
+from egm.money.events import BillEscrowed, CashOut, PaperRefused, TicketEscrowed
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 

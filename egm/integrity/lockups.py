@@ -27,6 +27,8 @@ from egm.integrity.entries import (
     TiltCleared,
 )
 from egm.integrity.events import Disabled, DoorChange, Enabled, Failure, MemoryReady, SelfTestResult
+from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import Held
 from egm.kernel.events import Event, EventType, FaultChange, SupersededBy
 from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
@@ -34,10 +36,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.own_entries import DoorOpen
 from egm.kernel.standing_faults import clear_fault, raise_fault
-from egm.records.held import Held
-from egm.records.held_money import build_held_money_values
-from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.residual import find_changed_residual_terms
+from egm.money.records.held_money import build_held_money_values
+from egm.play.keys import PlayKey
+from egm.play.records.residual import find_changed_residual_terms
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import find_actor
 from egm.staff.service_calls import answer_service_call

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from egm.integrity.entries import MEMORY_NOTED, MemoryNoted
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.records.keys import IntegrityKey
 
 MISSING: Final = "memory_missing"
 MEDIUM_REPLACED: Final = "memory_replaced"

@@ -20,11 +20,11 @@ from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
 from egm.integrity.entries import CABINET_SIGNED, CabinetSigned, SignedBy
 from egm.integrity.events import SignatureForm
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
 from egm.people import Permission, Roster
-from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_private
 from egm.staff.options import nothing_is_owed
 from meters import JournalError, JournalView

@@ -25,6 +25,7 @@ from egm.integrity.entries import (
     SoftwareDiffers,
     SoftwareVerified,
 )
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.technician import SOFTWARE_CHECK as CHECK
 from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.integrity.technician import SoftwareCheck
@@ -32,7 +33,6 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.records.keys import IntegrityKey
 from egm.verify.examine import Findings, examine, examine_in_child_process
 from egm.verify.tree import list_own_files
 

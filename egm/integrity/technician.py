@@ -13,10 +13,10 @@ from egm.integrity.entries import (
 )
 from egm.integrity.entries import SOFTWARE_CHECK as SOFTWARE_CHECK_ENTRY
 from egm.integrity.events import CountersForm, FaultsForm
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
-from egm.records.keys import IntegrityKey
 from egm.staff.service.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"

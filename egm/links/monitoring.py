@@ -10,6 +10,7 @@ from typing import Final
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange, State
 from egm.kernel.feature import Features
@@ -18,9 +19,9 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.links.device_health import iter_device_metrics
 from egm.links.metrics import Exporter, MachineCollector, build_meter_families, iter_known_occurrences
 from egm.links.screen.private import read_or_create_token
-from egm.records.keys import IntegrityKey, StaffKey
 from egm.secret_files import replace_transient
 from egm.staff.events import WorkSeen
+from egm.staff.keys import StaffKey
 
 #: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
 #: event.

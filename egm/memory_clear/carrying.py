@@ -18,9 +18,10 @@ from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import list_claims
 from egm.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
 from egm.memory_clear.evidence import Evidence
+from egm.money.host.keys import HostKey
 from egm.people import Recorded
 from egm.record_codec import to_json
-from egm.records.keys import HostKey, StaffKey
+from egm.staff.keys import StaffKey
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused
 from meters.salvage import Inspection, Salvage, inspect

@@ -8,8 +8,8 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.money.entries import CASH_OUT_ENDED
 from egm.money.events import CashOut, NoPayoutDevice
-from egm.records.keys import MoneyKey
-from egm.records.money import CashOutRest, PaidInCoins
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRest, PaidInCoins
 
 
 def build_remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:

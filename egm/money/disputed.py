@@ -37,6 +37,8 @@ from egm.money.entries import (
 )
 from egm.money.events import DisputedAmountForm
 from egm.money.host.model import Redeeming
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PrintingRecord
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
@@ -44,8 +46,6 @@ from egm.money.ticket_ledger import (
     keep_head,
 )
 from egm.record_fields import Count
-from egm.records.keys import MoneyKey
-from egm.records.money import PrintingRecord
 from egm.staff.events import has_texts
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk

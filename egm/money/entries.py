@@ -11,11 +11,12 @@ from egm.kernel.logs import Log
 from egm.kernel.messages import HandpayKind
 from egm.kernel.significance import Clear, Effect, Significance
 from egm.money.host import entries as host_entries
+from egm.money.host.keys import HostKey
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
-from egm.records.rulings import RulingDetails
+from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 

@@ -13,12 +13,8 @@ from egm.money.disputed_page import PAGES
 from egm.money.events import EVENTS
 from egm.money.forms import FORMS
 from egm.money.host.records import RestrictedTerms
-from egm.money.registers import REGISTERS
-from egm.money.rules import RULES
-from egm.money.ticket_terms import TicketTerms
-from egm.record_fields import Count
-from egm.records.keys import MoneyKey
-from egm.records.money import (
+from egm.money.keys import MoneyKey
+from egm.money.records.money import (
     CashOutRecord,
     CoinsGone,
     HandpayRecord,
@@ -26,6 +22,10 @@ from egm.records.money import (
     PrintingRecord,
     UnclaimedRecord,
 )
+from egm.money.registers import REGISTERS
+from egm.money.rules import RULES
+from egm.money.ticket_terms import TicketTerms
+from egm.record_fields import Count
 from egm.tickets.audit import LedgerAnchor
 
 MONEY: Final = Feature(

@@ -16,9 +16,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.entries import HANDPAY_FORM, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
 from egm.money.events import PaymentForm
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayForm, HandpayRecord
 from egm.money.ticket_ledger import keep_head
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayForm, HandpayRecord
 from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from egm.staff.service_calls import answer_service_call

@@ -45,16 +45,12 @@ from egm.money.entries import (
     CoinsOutOfVoided,
     VoucherOut,
 )
-from egm.money.events import CoinsStrayed, NoPayoutDevice
+from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
 from egm.money.host.events import NumberRefused
 from egm.money.host.model import HostMoney, build_ring_state
 from egm.money.host.records import RestrictedTerms
-from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
-from egm.money.ticket_terms import find_ticket_terms
-from egm.money.ways_out import count_payable_coins, reason_no_ticket
-from egm.records.events import CoinsPaid, PrintFailure
-from egm.records.keys import MoneyKey
-from egm.records.money import (
+from egm.money.keys import MoneyKey
+from egm.money.records.money import (
     CashOutRecord,
     CashOutRest,
     CoinsGone,
@@ -62,7 +58,10 @@ from egm.records.money import (
     PaidInCoins,
     PrintingRecord,
 )
-from egm.records.tables import list_standing_tables
+from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
+from egm.money.ticket_terms import find_ticket_terms
+from egm.money.ways_out import count_payable_coins, reason_no_ticket
+from egm.play.records.tables import list_standing_tables
 from egm.staff.service.device_tests import build_test_job, is_test
 from egm.staff.slips import build_slip_job, is_slip
 from egm.tickets.desk import Printed, TicketDesk

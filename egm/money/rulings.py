@@ -31,11 +31,12 @@ from egm.money.entries import (
 from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketForm
 from egm.money.hand_pays import find_unclaimed_account
 from egm.money.host.model import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import LastGame
+from egm.play.records.tables import list_standing_tables
 from egm.record_codec import from_json, to_json
-from egm.records.game_record import LastGame
-from egm.records.keys import MoneyKey, PlayKey
-from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
-from egm.records.tables import list_standing_tables
 from egm.staff.events import RulingForm, has_texts
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk

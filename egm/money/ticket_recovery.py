@@ -15,6 +15,7 @@ from egm.errors import InvariantError
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
+from egm.memory_clear.records import has_ended
 from egm.money.entries import (
     DISPUTE_RULED,
     ORPHAN_TICKET,
@@ -25,6 +26,7 @@ from egm.money.entries import (
     TicketTaken,
 )
 from egm.money.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
+from egm.money.host.keys import HostKey
 from egm.money.host.model import (
     RING,
     HostMoney,
@@ -35,11 +37,10 @@ from egm.money.host.model import (
 )
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import compare_with_journal, note_ledger
 from egm.profiles import Profile
-from egm.records.earlier_journal import has_ended
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import CashOutRecord, PrintingRecord
 from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
     Issuer,

@@ -39,11 +39,22 @@ from egm.money.entries import (
     VoucherIn,
     VoucherNotStacked,
 )
-from egm.money.events import CoinsIn, PaperNotStacked, UnorderedValue
+from egm.money.events import (
+    BillEscrowed,
+    CoinsIn,
+    PaperNotStacked,
+    PaperRefused,
+    TicketEscrowed,
+    UnorderedValue,
+)
 from egm.money.host.controls import is_acceptor_allowed, list_allowed_bills
+from egm.money.host.keys import HostKey
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from egm.money.host.transfers import have_terms_expired
+from egm.money.keys import MoneyKey
+from egm.money.records.held_money import EscrowedBill
+from egm.money.records.money import PaperRecord
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
@@ -52,10 +63,6 @@ from egm.money.ticket_ledger import (
     tickets_may_move,
 )
 from egm.money.ticket_terms import find_ticket_terms
-from egm.records.events import BillEscrowed, PaperRefused, TicketEscrowed
-from egm.records.held_money import EscrowedBill
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import PaperRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal

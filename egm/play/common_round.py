@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.play.events import ChoiceRequest
+from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.games import CHOICE, find_beginning, open_game
 from egm.record_codec import from_json
-from egm.records.game_record import GameChoice, GameRecord, Step
-from egm.records.games import CHOICE, find_beginning, open_game
 from paytables import Decision, Wager
 
 

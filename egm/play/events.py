@@ -11,9 +11,15 @@ from typing import Annotated, Final, Literal
 from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.kernel.messages import Notice
 from egm.record_codec import IN_MEMORY
-from egm.records.events import OutcomeShown
 from egm.staff.events import FilledForm, RulingForm
 from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeShown:
+    """The outcome of the game with this id has been shown."""
+
+    value: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

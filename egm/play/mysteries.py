@@ -14,19 +14,20 @@ from typing import Literal
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.play import showing
 from egm.play.entries import GAME_START, GAME_VOID
+from egm.play.records.game_record import GameRecord, Hit, MysteryWon
+from egm.play.records.games import CARRIED_GAME, GameInProgress, open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
 from egm.progressive.events import AwardLocked, MysteryReported
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
-from egm.records.game_record import GameRecord, Hit, MysteryWon
-from egm.records.games import CARRIED_GAME, GameInProgress, open_game
-from egm.records.keys import MoneyKey, ProgressiveKey
-from egm.records.money import HandpayRecord
 from meters import Transfer
 
 

@@ -18,6 +18,7 @@ from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
+from egm.money.keys import MoneyKey
 from egm.play.entries import (
     LIMIT_SET,
     PAUSE_OVER,
@@ -30,9 +31,9 @@ from egm.play.entries import (
     SessionEnded,
 )
 from egm.play.events import LimitRequest
-from egm.records.keys import MoneyKey, PlayKey
-from egm.records.protection import OwnLimits, ReminderRecord, SessionRecord
-from egm.records.tables import list_standing_tables
+from egm.play.keys import PlayKey
+from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
+from egm.play.records.tables import list_standing_tables
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}

@@ -8,14 +8,14 @@ is in the journal.
 from typing import Final
 
 from egm.integrity.events import Failure
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
 from egm.play.player_protection import play_is_paused
-from egm.records.keys import IntegrityKey
-from egm.records.residual import build_residual_terms
+from egm.play.records.residual import build_residual_terms
 from meters import Transfer
 from rng import RngError
 

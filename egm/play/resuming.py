@@ -7,10 +7,10 @@ from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import NO_REPLAY, Conversation, Recorded, replay
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_DIFFERS, GameDiffers
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import GameInProgress
 from egm.play.rounds import require_open_game
 from egm.play.showing import send_screen_update
-from egm.records.game_record import GameRecord
-from egm.records.games import GameInProgress
 
 
 def conversation_is_open(machine: Machine, _: Event) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from egm.errors import InvariantError, check_invariant
 from egm.integrity.events import Failure
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -29,15 +30,15 @@ from egm.play.conversation import (
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.events import ChoiceRequest
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
+from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.tables import build_shared_state_change
+from egm.play.records.wheel import read_recorded_number
 from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import Round
-from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
-from egm.records.games import GameInProgress, open_game
-from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.tables import build_shared_state_change
-from egm.records.wheel import read_recorded_number
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError

@@ -20,11 +20,11 @@ from egm.money.host.controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import TableRecord, TableReturned
+from egm.play.records.games import PUSH
+from egm.play.records.tables import list_standing_tables, own_of, read_table
 from egm.progressive.pools import Pools, list_closed_spots
-from egm.records.game_record import TableRecord, TableReturned
-from egm.records.games import PUSH
-from egm.records.keys import PlayKey, TableKey
-from egm.records.tables import list_standing_tables, own_of, read_table
 from meters import Transfer
 from meters.transaction import JSON
 from paytables import Game, Spot

@@ -10,6 +10,8 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import CARRIED_GAME, GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
@@ -28,6 +30,7 @@ from egm.progressive.entries import (
     MessageRefused,
 )
 from egm.progressive.events import AwardLocked, ClaimPaid, MysteryReported
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link import (
     Ahead,
     Behind,
@@ -45,9 +48,6 @@ from egm.progressive.pools import Pools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkMark
 from egm.record_codec import from_json
-from egm.records.game_record import GameRecord
-from egm.records.games import CARRIED_GAME, GameInProgress
-from egm.records.keys import ProgressiveKey
 from meters.recall import PLAY_START, read_details
 
 #: Interval at which the link processes time and the screen is updated.

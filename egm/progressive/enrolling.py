@@ -14,6 +14,7 @@ from typing import Final
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -42,8 +43,8 @@ from egm.progressive.entries import (
     LinkCertificateByPersons,
 )
 from egm.progressive.events import EnrolmentForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.records.keys import IntegrityKey, ProgressiveKey
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling

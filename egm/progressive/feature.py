@@ -13,13 +13,13 @@ from egm.progressive.enrolling import PAGES as LINK_PAGES
 from egm.progressive.entries import CertificateInUse
 from egm.progressive.events import EVENTS
 from egm.progressive.forms import FORMS
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize, SealedPrize
 from egm.progressive.round import LinkMark
 from egm.progressive.rules import RULES
-from egm.records.keys import ProgressiveKey
 
 PROGRESSIVE: Final = Feature(
     name="progressive",

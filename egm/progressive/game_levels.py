@@ -13,6 +13,9 @@ from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ProgressiveWin
+from egm.play.events import OutcomeShown
+from egm.play.records.game_record import GameRecord, Hit, LevelsPlayed
+from egm.play.records.games import open_game
 from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
@@ -39,15 +42,12 @@ from egm.progressive.entries import (
     LevelUnanswered,
 )
 from egm.progressive.events import AwardLocked, ClaimPaid
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
-from egm.records.events import OutcomeShown
-from egm.records.game_record import GameRecord, Hit, LevelsPlayed
-from egm.records.games import open_game
-from egm.records.keys import ProgressiveKey
 from egm.staff.service.desk import find_actor
 from meters import Transfer
 

@@ -10,9 +10,9 @@ from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.entries import LEVEL_MOVED, LevelMoved
 from egm.progressive.events import LevelForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_own_level
 from egm.progressive.pools import Pools
-from egm.records.keys import ProgressiveKey
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:

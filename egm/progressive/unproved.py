@@ -14,16 +14,16 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_fault
+from egm.memory_clear.records import find_earlier_commitment
 from egm.progressive.display import LevelDisplays
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
 from egm.progressive.events import PrizeForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
 from egm.record_codec import from_json
-from egm.records.earlier_journal import find_earlier_commitment
-from egm.records.keys import ProgressiveKey
 from egm.staff.events import has_texts
 from egm.staff.form import build_ruling_details
 

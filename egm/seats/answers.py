@@ -14,8 +14,8 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import collect_round
 from egm.play.events import ChoiceRequest
-from egm.records.game_record import GameRecord
-from egm.records.games import GameInProgress, open_game
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import GameInProgress, open_game
 from egm.seats.table import Seat, SharedTable, Turn
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Decision

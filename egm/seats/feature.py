@@ -13,11 +13,11 @@ from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import BETTABLE, EVERYWHERE, only
+from egm.play.keys import WheelKey
+from egm.play.records.games import open_game
+from egm.play.records.wheel import WheelSpin
 from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
-from egm.records.games import open_game
-from egm.records.keys import WheelKey
-from egm.records.wheel import WheelSpin
 from egm.seats import entries
 from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.kernel.events import EventName, EventType, NoData, Payload
-from egm.staff.entries import Box, Work
+from egm.staff.records import Box, Work
 from meters.transaction import JSON
 
 #: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.

@@ -7,10 +7,10 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState, Guard
-from egm.records.keys import StaffKey
 from egm.staff import device_test_rules, entries
 from egm.staff.events import EVENTS
 from egm.staff.forms import FORMS
+from egm.staff.keys import StaffKey
 from egm.staff.registers import REGISTERS
 from egm.staff.rules import RULES
 from egm.staff.service import devices, interventions, manual, options, pages, pin

@@ -12,11 +12,11 @@ from typing import Final
 
 from egm.devices.ioboard.codec import DOORS
 from egm.errors import InvariantError
+from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import Held
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.held import Held
-from egm.records.keys import IntegrityKey, StaffKey
 from egm.staff.entries import (
     BASE_RETURNED,
     BASE_WITHDRAWN,
@@ -32,6 +32,7 @@ from egm.staff.entries import (
     WithdrawnBase,
 )
 from egm.staff.events import BaseForm, InterventionForm, WorkSeen
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import find_actor
 from egm.staff.slips import print_slip
 from egm.staff.stock import build_collected_state

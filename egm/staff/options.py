@@ -12,12 +12,14 @@ from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.keys import MoneyKey
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import TableRecord
+from egm.play.records.games import open_game
 from egm.record_codec import from_json
-from egm.records.game_record import TableRecord
-from egm.records.games import open_game
-from egm.records.keys import MoneyKey, PlayKey, StaffKey, TableKey
 from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
 from egm.staff.events import OptionsForm
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk, find_actor
 
 #: State keys of what a player may still be owed in addition to credits.

@@ -1,10 +1,10 @@
 """Service calls: the player switches the candle on; an attendant at the machine answers the call."""
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.faults import get_fault, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.keys import IntegrityKey
 from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceAnswered, ServiceCalled
 from egm.staff.events import Authorisation
 

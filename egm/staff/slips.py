@@ -13,9 +13,9 @@ from typing import Any, Final
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
-from egm.records.events import PrintFailure
-from egm.records.keys import MoneyKey
-from egm.records.money import PrintingRecord
+from egm.money.events import PrintFailure
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PrintingRecord
 from egm.staff.entries import (
     SLIP_FAILED,
     SLIP_NOT_STARTED,

@@ -15,7 +15,6 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.keys import StaffKey
 from egm.staff.entries import (
     COLLECTION_COUNTED,
     HOPPER_FILLED,
@@ -26,6 +25,7 @@ from egm.staff.entries import (
     HopperOpening,
 )
 from egm.staff.events import CountForm, FillForm
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import find_actor
 from meters import Transfer
 

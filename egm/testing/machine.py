@@ -29,16 +29,17 @@ from egm.kernel.machine import Identity, Machine, encode_value
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import Ledgers, create_ledgers
+from egm.money.events import BillEscrowed, TicketEscrowed
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover_tickets
 from egm.people import Person, Role, Roster
+from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
+from egm.play.keys import PlayKey
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import combine_pools
-from egm.records.events import BillEscrowed, OutcomeShown, TicketEscrowed
-from egm.records.keys import PlayKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
 from egm.testing.admission import admit_once

@@ -27,9 +27,9 @@ from egm.kernel.feature import Feature, Features
 from egm.kernel.messages import INTEGER_MAX, Intent
 from egm.kernel.rules import Rule
 from egm.kernel.states import only
+from egm.money.events import BillEscrowed
 from egm.play.events import BetRequest, GameRequest
 from egm.record_codec import IN_MEMORY
-from egm.records.events import BillEscrowed
 from egm.staff.form import Field, FieldKind, Form
 from egm.testing.machine import MachineRig
 from meters.transaction import JSON

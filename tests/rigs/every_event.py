@@ -7,9 +7,10 @@ from egm.devices.interface import Barcode, Note
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
+from egm.money.keys import MoneyKey
+from egm.play.keys import PlayKey
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
-from egm.records.keys import MoneyKey, PlayKey
 from egm.seats.table import SharedTable
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared

@@ -11,11 +11,12 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import POSITIONS_MOST
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.feature import Features
 from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.money import entries
 from egm.play.entries import GAME_EXAMINED
-from egm.records.keys import IntegrityKey, PlayKey
+from egm.play.keys import PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase

@@ -17,10 +17,10 @@ from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
 from egm.links.entries import HOST_TIME, HostTime
+from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
-from egm.records.keys import LinksKey
 
 #: Largest accepted difference between a host's time and the machine's: dates beyond it may not exist.
 _AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400

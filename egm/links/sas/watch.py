@@ -14,8 +14,8 @@ from egm.links.entries import (
     HOST_START_AWAITED,
     HostNamed,
 )
+from egm.links.keys import LinksKey
 from egm.links.sas.host import Host
-from egm.records.keys import LinksKey
 
 FULL, DELAY = ":full", ":delay"
 #: Reasons for which a host holds the machine only within one run: a full queue, a delayed game.

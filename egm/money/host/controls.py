@@ -11,7 +11,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.money.host.entries import HOST_CONTROL, HostControl
 from egm.money.host.events import ControlRequested
-from egm.records.keys import HostKey
+from egm.money.host.keys import HostKey
 
 
 class Control(StrEnum):

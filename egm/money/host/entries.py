@@ -8,11 +8,12 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.logs import Log
 from egm.kernel.significance import Effect, Significance
+from egm.money.host.keys import HostKey
 from egm.money.host.model import Redeeming
 from egm.money.host.records import CashOutTerms, HostTicketRecord, TransferRecord
+from egm.money.keys import MoneyKey
 from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Cents, Count, Masked
-from egm.records.keys import HostKey, MoneyKey
 from meters import Phase
 from meters.transaction import JSON
 

@@ -9,12 +9,12 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
 from egm.money.host import entries
 from egm.money.host.events import EVENTS
+from egm.money.host.keys import HostKey
 from egm.money.host.model import HostMoney
 from egm.money.host.records import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
 from egm.money.host.rules import RULES
 from egm.money.host.timeouts import create_host_timeouts
 from egm.record_fields import Count
-from egm.records.keys import HostKey
 
 
 def _is_locked(machine: Machine) -> bool:

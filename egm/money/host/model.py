@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.config.cabinet_file import Validation
 from egm.kernel.credits import CreditKind
-from egm.records.keys import HostKey
+from egm.money.host.keys import HostKey
 from meters.view import JournalView
 
 #: Printed tickets held for the host to read. If this many are unread, the machine issues no more.

@@ -24,6 +24,7 @@ from egm.money.host.entries import (
     VoucherEnrolled,
 )
 from egm.money.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
+from egm.money.host.keys import HostKey
 from egm.money.host.model import (
     HostMoney,
     Redeeming,
@@ -34,9 +35,9 @@ from egm.money.host.model import (
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import DENIED, SILENT, find_awaited_cash_out, record_result_read
 from egm.money.host.transfers import takes_pool
+from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_ticket
 from egm.money.ticket_terms import find_ticket_terms
-from egm.records.keys import HostKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask_number
 from egm.tickets.numbers import is_system

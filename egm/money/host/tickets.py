@@ -20,6 +20,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.events import TicketEscrowed
 from egm.money.host.entries import (
     HOST_VOUCHER_REFUSED,
     VOUCHER_AUTHORISED,
@@ -30,12 +31,12 @@ from egm.money.host.entries import (
     VoucherNumbered,
 )
 from egm.money.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
+from egm.money.host.keys import HostKey
 from egm.money.host.model import HostMoney, Inquiry, Redeeming
 from egm.money.host.records import HostTicketRecord
+from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_printed_terms, give_up_unprinted
-from egm.records.events import TicketEscrowed
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import CashOutRecord
+from egm.money.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, Reason, Refusal

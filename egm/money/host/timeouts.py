@@ -16,7 +16,7 @@ from egm.money.host.events import NumberRefused, TicketReply
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets
 from egm.money.host.tickets import SILENT
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.tickets.redemption import Reason
 
 #: Interval between checks for expired promotional credit.

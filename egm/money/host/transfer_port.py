@@ -16,6 +16,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
+from egm.memory_clear.records import compute_short_digest, list_earlier_transfers
 from egm.money.host.entries import (
     AFT_CASH_OUT,
     AFT_COMPLETE,
@@ -24,13 +25,12 @@ from egm.money.host.entries import (
     AFT_UNREGISTERED,
     AftRegistered,
 )
+from egm.money.host.keys import HostKey
 from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
 from egm.money.host.records import CashOutTerms, RegistrationRecord, TransferRecord
 from egm.money.host.ticket_port import Handle
 from egm.money.host.transfers import HISTORY, format_entry_id, note_failure, takes_pool
 from egm.record_codec import from_json
-from egm.records.earlier_journal import compute_short_digest, list_earlier_transfers
-from egm.records.keys import HostKey
 
 #: States in which an order is executed immediately.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})

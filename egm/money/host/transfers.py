@@ -32,10 +32,11 @@ from egm.money.host.entries import (
     AftOffered,
     AftUnlocked,
 )
+from egm.money.host.keys import HostKey
 from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.records import CashOutTerms, HostTicketRecord, RestrictedTerms, TransferRecord
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import HandpayRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from meters import Transfer
 
 #: Number of transfers the host may read back (E-05: at least 35).

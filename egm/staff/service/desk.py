@@ -2,7 +2,7 @@
 
 A place creates its page from the machine's memory each time it is shown, and returns where an answer leads.
 The menu holds no durable state: the signed-in person is in the journal
-(:attr:`~egm.records.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a
+(:attr:`~egm.staff.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a
 restart the menu is closed.
 """
 
@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import ServicePage, Words
+from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
-from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import Authorisation
 from egm.staff.service.words import say
 from egm.staff.service.workbench import Workbench

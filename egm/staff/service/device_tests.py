@@ -14,10 +14,10 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard
+from egm.money.events import CoinsPaid, PaperEscrowed, PaperRefused, PrintFailure
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PrintingRecord
 from egm.people import Permission
-from egm.records.events import CoinsPaid, PaperEscrowed, PaperRefused, PrintFailure
-from egm.records.keys import MoneyKey, StaffKey
-from egm.records.money import PrintingRecord
 from egm.staff.entries import (
     TEST_COINS,
     TEST_FAILED,
@@ -38,6 +38,7 @@ from egm.staff.entries import (
 )
 from egm.staff.events import DeviceTest
 from egm.staff.form import authorise
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import ServiceDesk, find_actor
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template

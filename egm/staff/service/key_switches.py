@@ -8,12 +8,12 @@ menu at the board's own position, from where it can be moved to any other, and c
 from collections.abc import Iterable
 from typing import Final
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.kernel.states import ON_CALL
-from egm.records.keys import IntegrityKey
 from egm.staff.service.desk import ServiceDesk
 
 _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)

@@ -10,8 +10,8 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import Rules
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.kernel.side_by_side import SideBySide
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
 from egm.staff.service.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse

@@ -20,7 +20,6 @@ from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
-from egm.records.keys import StaffKey
 from egm.staff.entries import (
     SIGN_IN_NOT_PERMITTED,
     STAFF_ADDED,
@@ -33,6 +32,7 @@ from egm.staff.entries import (
     RosterChanged,
     SignInNotPermitted,
 )
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import Go, Move, Place, refuse
 from egm.staff.service.tries import authenticate, take_over_wrong_pins
 from egm.staff.service.words import BACK, say

@@ -9,11 +9,12 @@ import pytest
 from egm.app.features import FEATURES
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, create_reverification
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.people import Role
-from egm.records.keys import IntegrityKey, PlayKey
+from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import compute_digests

@@ -10,12 +10,13 @@ import pytest
 from rigs.every_event import machine_in, particulars
 
 from egm.app.features import FEATURES
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Owner
 from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator

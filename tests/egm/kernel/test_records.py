@@ -14,18 +14,21 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.money import disputed
 from egm.money.host import records as host
+from egm.money.host.keys import HostKey
+from egm.money.keys import MoneyKey
+from egm.money.records import money
 from egm.money.ticket_terms import TicketTerms
 from egm.play import player_protection as protection
+from egm.play.keys import PlayKey
 from egm.play.recall_page import PlayList
+from egm.play.records import game_record as games
+from egm.play.records.games import find_last_game, open_game
 from egm.progressive import records as progressive
 from egm.progressive.events import AwardLocked
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.round import LinkMark
 from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
-from egm.records import game_record as games
-from egm.records import money
-from egm.records.games import find_last_game, open_game
-from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
 from egm.testing.machine import write_undeclared
 from egm.tickets.audit import LedgerAnchor
 from meters import open_view

@@ -11,7 +11,7 @@ from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.display import LevelDisplays
-from egm.records.keys import ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
 from egm.testing.sas import Bench, create_machine_context

@@ -24,7 +24,7 @@ from egm.kernel.events import EventType
 from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
 from egm.money.host.transfer_port import HostTransfers
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number

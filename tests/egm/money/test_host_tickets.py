@@ -13,8 +13,8 @@ from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
 from egm.money.host.model import RING, HostMoney, Redeeming
 from egm.money.host.ticket_port import HostTickets, NumberAnswer
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk

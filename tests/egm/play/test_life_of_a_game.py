@@ -12,7 +12,7 @@ from egm.app.features import FEATURES
 from egm.app.wiring import build_event
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.messages import Intent, Play
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, create_generator
 from meters import JournalError, SelfAuditFailed
 from rng import OutOfService

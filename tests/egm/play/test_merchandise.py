@@ -9,12 +9,12 @@ from egm.config.cabinet_file import GameSlot
 from egm.kernel import messages
 from egm.kernel.events import Event, EventType, State
 from egm.money.hand_pays import settle_handpay
+from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.play.installed_games import admit_games
 from egm.play.prizes_in_kind import exchange_prizes
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
-from egm.records.keys import MoneyKey
 from egm.staff.events import Authorisation, FilledForm
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared

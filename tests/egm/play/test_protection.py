@@ -12,10 +12,10 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Intent
 from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY
+from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_due_time
 from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
-from egm.records.keys import PlayKey
 from egm.testing.machine import MachineRig
 from rng.draws import Draw
 from tools.audit.games import Shelf

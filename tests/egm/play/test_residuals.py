@@ -9,8 +9,8 @@ from egm.kernel.messages import Residual
 from egm.kernel.positions import Position
 from egm.money.events import ForfeitCreditsForm
 from egm.money.rulings import forfeit_credits
+from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
-from egm.records.keys import PlayKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
 from meters import Transaction, Transfer

@@ -27,8 +27,8 @@ from egm.progressive.connection import check_certificates
 from egm.progressive.enrolling import enrol_link, note_enrolment
 from egm.progressive.enrolment import EnrolmentError, Stick, create_request
 from egm.progressive.events import EnrolmentForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 from meters import open_view

@@ -9,9 +9,9 @@ from rigs.three_levels import GAME, NO_LUCK, A, B, room_of
 
 from egm.kernel.events import EventType
 from egm.people import Role
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools
-from egm.records.keys import ProgressiveKey
 from egm.testing.controller import create_pool
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view

@@ -14,11 +14,11 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.play.installed_games import admit_games
+from egm.play.keys import WheelKey
+from egm.play.records.wheel import read_last_spin
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.profiles import load_profile
-from egm.records.keys import WheelKey
-from egm.records.wheel import read_last_spin
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
 from egm.seats.wheel import deliver_numbers, process_device_report, process_phase

@@ -9,12 +9,13 @@ from rigs.voids import undecided_game
 
 from egm.app.features import FEATURES, MENU, REGISTERS, list_registers
 from egm.errors import InvariantError, OperatorError
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.feature import Feature, Features
+from egm.money.keys import MoneyKey
+from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
-from egm.records.games import GameInProgress
-from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import iter_register_lines
 from egm.staff.service.desk import ServiceDesk

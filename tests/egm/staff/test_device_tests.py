@@ -9,8 +9,8 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.touch import CROSSES, UNIT, calibrate_touch
 from egm.money.host.model import HostMoney, Inquiry
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import MoneyKey
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu

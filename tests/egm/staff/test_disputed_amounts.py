@@ -11,9 +11,9 @@ from egm.devices.ledgers import CoinDoubt, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.disputed import list_disputed_amounts
+from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import profile as profiles
-from egm.records.keys import MoneyKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, PowerCutError
 from egm.testing.service_menu import Menu

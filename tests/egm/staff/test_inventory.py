@@ -20,10 +20,10 @@ from egm.kernel.games import InstalledGames
 from egm.people import Role
 from egm.play.installed_games import Certifying, admit_games
 from egm.profiles import load_profile
-from egm.records.keys import StaffKey
 from egm.screen.text import Texts
 from egm.staff.form import FieldKind
 from egm.staff.inventory import KIND, note_inventory, read_technical_sheet
+from egm.staff.keys import StaffKey
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import Journal, JournalDamaged

@@ -18,7 +18,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
-from egm.records.keys import StaffKey
+from egm.staff.keys import StaffKey
 from egm.staff.service.desk import Place, ServiceDesk
 from egm.staff.service.filling import Filling
 from egm.staff.service.menu import SUBJECTS

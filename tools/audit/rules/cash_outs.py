@@ -8,7 +8,7 @@ from egm.kernel.states import EVERYWHERE, PAYABLE, only
 from egm.money import entries
 from egm.money.host import entries as host_entries
 from egm.money.host.records import RestrictedTerms
-from egm.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
+from egm.money.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,

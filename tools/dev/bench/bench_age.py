@@ -29,10 +29,10 @@ from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.play.events import ChoiceRequest, GameRequest
-from egm.records.events import OutcomeShown
-from egm.records.games import GameInProgress
-from egm.records.keys import MoneyKey, PlayKey
+from egm.money.keys import MoneyKey
+from egm.play.events import ChoiceRequest, GameRequest, OutcomeShown
+from egm.play.keys import PlayKey
+from egm.play.records.games import GameInProgress
 from egm.staff.events import Authorisation
 from meters import Journal, export, open_view
 from meters.archive import STATE

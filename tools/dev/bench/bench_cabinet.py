@@ -18,10 +18,10 @@ from egm.kernel.messages import Decision, Play
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host.model import HostMoney
+from egm.play.events import OutcomeShown
 from egm.play.installed_games import admit_games
+from egm.play.keys import PlayKey
 from egm.profiles import load_profile
-from egm.records.events import OutcomeShown
-from egm.records.keys import PlayKey
 from egm.tickets.model import House
 from meters import Journal
 from rng import Personalization, RandomService

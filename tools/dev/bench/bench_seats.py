@@ -13,9 +13,8 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position
-from egm.play.events import BetRequest
-from egm.records.events import OutcomeShown
-from egm.records.keys import PlayKey
+from egm.play.events import BetRequest, OutcomeShown
+from egm.play.keys import PlayKey
 from egm.seats.table import SharedTable
 from meters import Journal
 from meters.transaction import JSON

@@ -10,8 +10,8 @@ from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.staff.events import Authorisation
 
 _CANCELLED_CREDIT: Final = 0x80

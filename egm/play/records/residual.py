@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from egm.kernel.machine import Machine
+from egm.play.keys import PlayKey
 from egm.record_fields import Count
-from egm.records.keys import PlayKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
 from egm.record_codec import from_json
-from egm.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
-from egm.records.keys import PlayKey
 from meters import StoredEntry
 
 CARRIED_GAME: Final = "game.carried"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from egm.kernel.machine import Machine
+from egm.play.keys import WheelKey
+from egm.play.records.game_record import GameRecord
 from egm.record_codec import omit_if_default
 from egm.record_fields import Count
-from egm.records.game_record import GameRecord
-from egm.records.keys import WheelKey
 
 MissedBecause: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
 """Why the number of a spin was missed: the wheel moved on, the reader's line was lost, or the machine restarted."""

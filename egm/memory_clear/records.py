@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from egm.records.keys import ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from meters import JournalView
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.machine import Machine
-from egm.records.keys import MoneyKey
-from egm.records.money import CashOutRecord, PaperRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRecord, PaperRecord
 from egm.tickets.redemption import LockedTicket
 
 #: The cash-out method of each paying device.

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from egm.kernel.machine import Machine
+from egm.play.keys import TableKey
+from egm.play.records.game_record import GameName, GameRecord, TableInCommon, TableRecord
 from egm.record_codec import to_json
-from egm.records.game_record import GameName, GameRecord, TableInCommon, TableRecord
-from egm.records.keys import TableKey
 from meters.transaction import JSON
 from paytables import Game, Rules
 

@@ -1,8 +1,12 @@
-"""The part that the journal entries of staff rulings share."""
+"""Types that records and events of staff work share: boxes, kinds of work, and rulings."""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from egm.record_fields import Persons, Serial, Words
+
+Box: TypeAlias = Literal["coin_box", "bill_box"]
+Work: TypeAlias = Literal["repair", "collection"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
