@@ -80,9 +80,9 @@ def hands(room):
     ruling = {"reason": "left alone", **TWO}
     room.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
     room.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
-    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **ruling)
+    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **TWO)
     note = {"claim": "a win", "mechanic": "looked", "decision": "none was"}
-    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **ruling)
+    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **TWO)
 
 
 def coins(room):
