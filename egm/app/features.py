@@ -17,10 +17,10 @@ from egm.play.feature import PLAY
 from egm.play.table_rules import TABLES
 from egm.progressive.feature import PROGRESSIVE
 from egm.seats.feature import SEATS
+from egm.staff.desk import MenuEntry
 from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
-from egm.staff.service.desk import MenuEntry
 from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: device tests before normal operation, a failed random number

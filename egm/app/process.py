@@ -69,10 +69,10 @@ from egm.progressive.link_folder import LinkFolder
 from egm.progressive.pools import combine_pools
 from egm.seats.table import SharedTable
 from egm.secret_files import require_private
+from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
-from egm.staff.service.desk import ServiceDesk
 from egm.staff.stock import note_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore

@@ -41,7 +41,7 @@ from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
 from egm.play.records.games import open_game
 from egm.seats.wheel import process_device_report
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 
 #: The longest wait for a screen that never reports it has shown the outcome.

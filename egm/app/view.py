@@ -38,9 +38,9 @@ from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.pools import Pools
+from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
 #: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.

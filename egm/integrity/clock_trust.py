@@ -15,7 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.own_entries import ClockDoubt
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
 
 FAULT: Final = "clock_doubted"
 

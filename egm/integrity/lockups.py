@@ -39,8 +39,8 @@ from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
 from egm.play.records.residual import find_changed_residual_terms
+from egm.staff.desk import find_actor
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
-from egm.staff.service.desk import find_actor
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import AUDITED, print_slip
 from rng import RandomService, ReseedNotAllowed, RngError

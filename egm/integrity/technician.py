@@ -17,7 +17,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; cleared with its cause."""

@@ -45,10 +45,10 @@ from egm.progressive.entries import (
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
+from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.form import Form, list_event_persons
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, build_pair_table, say, say_plain, say_time
+from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
 
 #: Persons required to put a certificate into use.
 PERSONS: Final = 2

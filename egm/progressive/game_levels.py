@@ -48,7 +48,7 @@ from egm.progressive.level_views import find_shown, list_played_levels, read_own
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
 from meters import Transfer
 
 

@@ -12,9 +12,9 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown
 from egm.progressive.pools import Pools
-from egm.staff.service.desk import MenuEntry
+from egm.staff.desk import MenuEntry
 from egm.staff.service.pages import Listing
-from egm.staff.service.words import build_pair_table, say, say_local, say_money, say_number, say_plain
+from egm.staff.words import build_pair_table, say, say_local, say_money, say_number, say_plain
 
 
 def build_level_tables(machine: Machine) -> tuple[Table, ...]:

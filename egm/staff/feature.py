@@ -13,7 +13,8 @@ from egm.staff.forms import FORMS
 from egm.staff.keys import StaffKey
 from egm.staff.registers import REGISTERS
 from egm.staff.rules import RULES
-from egm.staff.service import devices, interventions, manual, options, pages, pin
+from egm.staff.service import devices, interventions, options, pages, pin
+from egm.staff.service import manual_page as manual
 from egm.staff.service.timeout import create_service_timeout
 
 

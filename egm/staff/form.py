@@ -20,8 +20,8 @@ from egm.kernel.events import Event, EventName, Next, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Effect, Guard, Rule
 from egm.people import Permission, Roster
+from egm.staff.desk import find_actor
 from egm.staff.events import Authorisation, FilledForm, RulingForm
-from egm.staff.service.desk import find_actor
 
 
 class FieldKind(StrEnum):

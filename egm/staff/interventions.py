@@ -17,6 +17,7 @@ from egm.integrity.records import Held
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.staff.desk import find_actor
 from egm.staff.entries import (
     BASE_RETURNED,
     BASE_WITHDRAWN,
@@ -33,7 +34,6 @@ from egm.staff.entries import (
 )
 from egm.staff.events import BaseForm, InterventionForm, WorkSeen
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import find_actor
 from egm.staff.slips import print_slip
 from egm.staff.stock import build_collected_state
 

@@ -3,10 +3,10 @@
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.people import Roster
+from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
 from egm.staff.events import NumberForm
-from egm.staff.service.desk import find_actor
-from egm.staff.service.tries import build_wrong_pins_key, compute_lock_seconds_left, forget_at_terminals
+from egm.staff.tries import build_wrong_pins_key, compute_lock_seconds_left, forget_at_terminals
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:

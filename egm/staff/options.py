@@ -17,10 +17,10 @@ from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.games import open_game
 from egm.record_codec import from_json
+from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
 from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import ServiceDesk, find_actor
 
 #: State keys of what a player may still be owed in addition to credits.
 _OWED: Final = frozenset(

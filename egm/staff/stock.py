@@ -15,6 +15,7 @@ from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.staff.desk import find_actor
 from egm.staff.entries import (
     COLLECTION_COUNTED,
     HOPPER_FILLED,
@@ -26,7 +27,6 @@ from egm.staff.entries import (
 )
 from egm.staff.events import CountForm, FillForm
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import find_actor
 from meters import Transfer
 
 #: Box -> the meter of everything that fell into it.

@@ -8,8 +8,8 @@ from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
+from egm.staff.desk import ServiceDesk
 from egm.staff.events import MenuRequest, PageAnswer, PageInput
-from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.menu import SUBJECTS
 from egm.testing.machine import MachineRig
 

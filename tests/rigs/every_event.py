@@ -12,7 +12,7 @@ from egm.play.keys import PlayKey
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
 from egm.seats.table import SharedTable
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer

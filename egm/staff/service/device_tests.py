@@ -18,6 +18,7 @@ from egm.money.events import CoinsPaid, PaperEscrowed, PaperRefused, PrintFailur
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PrintingRecord
 from egm.people import Permission
+from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import (
     TEST_COINS,
     TEST_FAILED,
@@ -39,7 +40,6 @@ from egm.staff.entries import (
 from egm.staff.events import DeviceTest
 from egm.staff.form import authorise
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import ServiceDesk, find_actor
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 

@@ -16,9 +16,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.touch import CalibrationError, fit
 from egm.people import Permission
+from egm.staff.desk import Back, Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.events import DeviceTest
-from egm.staff.service.desk import Back, Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
-from egm.staff.service.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
+from egm.staff.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
 
 class DeviceList(Place):

@@ -15,6 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.side_by_side import SideBySide
 from egm.people import Person, Roster
+from egm.staff.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
 from egm.staff.entries import (
     KEY_RETURNED,
     KEY_TURNED,
@@ -32,11 +33,10 @@ from egm.staff.entries import (
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
 from egm.staff.form import authorise
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff
-from egm.staff.service.tries import begin_lock_outs
-from egm.staff.service.words import say
+from egm.staff.tries import begin_lock_outs
+from egm.staff.words import say
 
 #: The longest accepted input.
 _TYPED_MAX: Final = 400

@@ -9,10 +9,10 @@ from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
+from egm.staff.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
-from egm.staff.service.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
-from egm.staff.service.words import BACK, say, say_money, say_number, say_plain
+from egm.staff.words import BACK, say, say_money, say_number, say_plain
 
 _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
     FieldKind.TEXT: "text",

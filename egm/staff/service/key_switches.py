@@ -14,7 +14,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.kernel.states import ON_CALL
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 
 _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 

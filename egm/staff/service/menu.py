@@ -12,11 +12,11 @@ from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.kernel.side_by_side import SideBySide
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
+from egm.staff.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
-from egm.staff.service.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
+from egm.staff.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
 
 #: The sections of the main menu, in order.
 SUBJECTS: Final = ("machine", "money", "games", "players", "staff")

@@ -17,9 +17,9 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
+from egm.staff.desk import MenuEntry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.inventory import read_technical_sheet
-from egm.staff.service.desk import MenuEntry, Move, Place, ServiceDesk, Stay, refuse
-from egm.staff.service.words import (
+from egm.staff.words import (
     BACK,
     METER_GROUPS,
     build_column_titles,

@@ -17,7 +17,7 @@ from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator
 from egm.testing.service_menu import Menu, translate_words

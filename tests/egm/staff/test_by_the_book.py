@@ -16,9 +16,9 @@ from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
+from egm.staff.desk import ServiceDesk
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import iter_register_lines
-from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState

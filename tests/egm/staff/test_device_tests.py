@@ -11,7 +11,7 @@ from egm.kernel.touch import CROSSES, UNIT, calibrate_touch
 from egm.money.host.model import HostMoney, Inquiry
 from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 

@@ -8,7 +8,7 @@ from egm.play.keys import PlayKey
 from egm.play.prize_limits import cache_in_journal
 from egm.play.recall_page import PlayDetail
 from egm.play.records.games import GameInProgress
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 

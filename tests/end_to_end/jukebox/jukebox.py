@@ -21,11 +21,11 @@ from egm.kernel.significance import Effect, Significance
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Cents, Persons
+from egm.staff.desk import MenuEntry, Move, Place, refuse
 from egm.staff.events import FilledForm
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
 from egm.staff.registers import Register
-from egm.staff.service.desk import MenuEntry, Move, Place, refuse
-from egm.staff.service.words import BACK, build_pair_table, say, say_number
+from egm.staff.words import BACK, build_pair_table, say, say_number
 
 SECONDS = 0.01
 

@@ -14,7 +14,7 @@ from egm.play.recall_words import describe_choice
 from egm.screen.message_reducer import apply_message
 from egm.screen.theme import Theme
 from egm.screen.view import View, build_view_timeline
-from egm.staff.service.words import say
+from egm.staff.words import say
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables import Decision as Asked

@@ -14,6 +14,7 @@ from typing import Any, Final
 from egm.kernel.machine import Machine
 from egm.people import Person, Roster
 from egm.people.tries import WrongPin, edit_wrong_pins, find_counted_number
+from egm.staff.desk import ServiceDesk
 from egm.staff.entries import (
     SIGN_IN_LOCKED,
     SIGN_IN_REFUSED,
@@ -26,7 +27,6 @@ from egm.staff.entries import (
     WrongPinTyped,
 )
 from egm.staff.keys import StaffKey
-from egm.staff.service.desk import ServiceDesk
 
 _BUCKETS: Final = 1024
 

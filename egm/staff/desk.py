@@ -18,8 +18,8 @@ from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import Authorisation
-from egm.staff.service.words import say
-from egm.staff.service.workbench import Workbench
+from egm.staff.words import say
+from egm.staff.workbench import Workbench
 
 Severity = Literal["info", "warning", "alarm"]
 
