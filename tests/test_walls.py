@@ -24,7 +24,7 @@ CONTRACTS = {contract["id"]: contract for contract in CONFIG["contracts"]}
 
 #: What a feature shows to all others, and the features that may import it from a folder above them.
 SHARED = re.compile(r"egm\.\w+\.(keys|records|events)\b")
-LOWER_FEATURES = ("egm.staff.", "egm.integrity.", "egm.money.", "egm.progressive.")
+LOWER_FEATURES = ("egm.staff.", "egm.integrity.", "egm.money.", "egm.host.", "egm.progressive.")
 
 
 @cache
@@ -89,7 +89,7 @@ def independence(contract):
 def cycles(contract):
     """One import against each import between two modules of a folder."""
     known = modules()
-    left_out = tuple(f"{name}." for name in contract["skip_descendants"])
+    left_out = tuple(f"{name}." for name in contract.get("skip_descendants", ()))
     wanted = tuple(f"{name}." for name in contract["ancestors"])
     for name, file in known.items():
         for imported in imports(file):

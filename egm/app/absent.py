@@ -16,6 +16,8 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
+from egm.host.events import ControlRequested
+from egm.host.keys import HostKey
 from egm.integrity.events import Enabled
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
@@ -24,8 +26,6 @@ from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
 from egm.money.events import CoinsPaid
-from egm.money.host.events import ControlRequested
-from egm.money.host.keys import HostKey
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey

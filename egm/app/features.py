@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.app.machine_rules import MACHINE
 from egm.errors import check_invariant
+from egm.host.feature import HOST
 from egm.integrity.feature import INTEGRITY
 from egm.kernel.feature import Features
 from egm.kernel.keys import Fate
@@ -11,7 +12,6 @@ from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
 from egm.memory_clear.claims import WITH, list_claim_makers
 from egm.money.feature import MONEY
-from egm.money.host.feature import HOST
 from egm.money.value_in import no_ticket_is_asked
 from egm.play.feature import PLAY
 from egm.play.table_rules import TABLES

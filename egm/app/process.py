@@ -38,6 +38,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
+from egm.host.ticket_recovery import close_printed_ticket, open_desk, recover_tickets
 from egm.integrity.clock_trust import note_clock
 from egm.integrity.events import Failure, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
@@ -53,9 +54,8 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.side_by_side import SideBySide
 from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import close_printed_ticket, open_desk, recover_tickets
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions

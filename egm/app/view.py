@@ -14,8 +14,8 @@ from egm.kernel.positions import Position
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
 from egm.money.events import CashOut
-from egm.money.host.controls import find_allowed_sound
-from egm.money.host.model import HostMoney
+from egm.money.host_controls import find_allowed_sound
+from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import find_held_cents
 from egm.money.records.money import CashOutRecord, HandpayRecord

@@ -13,12 +13,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, Literal, cast
 
+from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import list_claims
 from egm.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
 from egm.memory_clear.evidence import Evidence
-from egm.money.host.keys import HostKey
 from egm.people import Recorded
 from egm.record_codec import to_json
 from egm.staff.keys import StaffKey

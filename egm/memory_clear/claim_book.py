@@ -10,11 +10,11 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
 from egm.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
 from egm.memory_clear.evidence import Evidence
-from egm.money.host.keys import HostKey
 from egm.money.keys import MoneyKey
 from egm.record_codec import RecordError, from_json, to_json
 from meters import Phase, Transaction, Transfer

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import Key
 from egm.memory_clear.claim_book import (
@@ -30,9 +31,8 @@ from egm.memory_clear.claim_book import (
 )
 from egm.memory_clear.evidence import Evidence
 from egm.money.disputed import DisputedAmount, DisputeRuling
-from egm.money.host.keys import HostKey
-from egm.money.host.records import RegistrationRecord
 from egm.money.keys import MoneyKey
+from egm.money.records.host import RegistrationRecord
 from egm.money.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import GamePointer, GameRecord, Hit, Share, TableRecord

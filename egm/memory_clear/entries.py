@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from egm.host.keys import HostKey
 from egm.kernel.entries import Entry
 from egm.kernel.significance import Effect, Significance
-from egm.money.host.keys import HostKey
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Digest, Words
 from egm.tickets.audit import EarlierLedger

@@ -36,8 +36,8 @@ from egm.money.entries import (
     DisputeRuled,
 )
 from egm.money.events import DisputedAmountForm
-from egm.money.host.model import Redeeming
 from egm.money.keys import MoneyKey
+from egm.money.records.host import Redeeming
 from egm.money.records.money import PrintingRecord
 from egm.money.ticket_ledger import (
     build_anchor_state,

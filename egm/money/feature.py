@@ -12,8 +12,8 @@ from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.disputed_page import PAGES
 from egm.money.events import EVENTS
 from egm.money.forms import FORMS
-from egm.money.host.records import RestrictedTerms
 from egm.money.keys import MoneyKey
+from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
     CoinsGone,

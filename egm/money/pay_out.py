@@ -13,6 +13,7 @@ from functools import cache
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
+from egm.host.events import NumberRefused
 from egm.integrity.events import Failure
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import Entry
@@ -46,10 +47,9 @@ from egm.money.entries import (
     VoucherOut,
 )
 from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
-from egm.money.host.events import NumberRefused
-from egm.money.host.model import HostMoney, build_ring_state
-from egm.money.host.records import RestrictedTerms
+from egm.money.host_money import HostMoney, build_ring_state
 from egm.money.keys import MoneyKey
+from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
     CashOutRecord,
     CashOutRest,

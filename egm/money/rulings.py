@@ -30,7 +30,7 @@ from egm.money.entries import (
 )
 from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketForm
 from egm.money.hand_pays import find_unclaimed_account
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
 from egm.play.keys import PlayKey
@@ -160,7 +160,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor to the register of orphans, irrevocably.
 
     The journal is written first, then the ticket ledger. A restart between the two finds the journal's entry
-    and completes the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover_tickets`).
+    and completes the redemption as for a ticket that was stacked (:func:`egm.host.ticket_recovery.recover_tickets`).
     """
     desk = machine.state(TicketDesk)
     redemption_id = machine.fresh_id("orphan")

@@ -13,6 +13,7 @@ from typing import Final
 
 from egm.devices.interface import Devices
 from egm.devices.ledgers import EscrowPhase
+from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
 from egm.kernel.machine import Machine
@@ -47,14 +48,13 @@ from egm.money.events import (
     TicketEscrowed,
     UnorderedValue,
 )
-from egm.money.host.controls import is_acceptor_allowed, list_allowed_bills
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney, Redeeming
-from egm.money.host.records import HostTicketRecord, RestrictedTerms
-from egm.money.host.transfers import have_terms_expired
+from egm.money.host_controls import is_acceptor_allowed, list_allowed_bills
+from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import EscrowedBill
+from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
 from egm.money.records.money import PaperRecord
+from egm.money.restricted import have_terms_expired
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,

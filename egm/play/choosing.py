@@ -6,7 +6,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.money.host.controls import is_game_allowed
+from egm.money.host_controls import is_game_allowed
 from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
 from egm.play.records.tables import list_standing_tables, read_table
 from egm.progressive.bet import Bet, find_bet

@@ -16,7 +16,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
 from egm.money.events import CashOut
-from egm.money.host.controls import is_game_allowed
+from egm.money.host_controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED

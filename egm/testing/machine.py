@@ -19,6 +19,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
 from egm.gaming_day import UTC_DAY, GamingDay
+from egm.host.ticket_recovery import open_desk, recover_tickets
 from egm.integrity.clock_trust import note_clock
 from egm.integrity.lockups import GeneratorStart
 from egm.kernel.engine import Engine
@@ -30,9 +31,8 @@ from egm.kernel.positions import Position
 from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import Ledgers, create_ledgers
 from egm.money.events import BillEscrowed, TicketEscrowed
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import open_desk, recover_tickets
 from egm.people import Person, Role, Roster
 from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame

@@ -6,8 +6,9 @@ from fractions import Fraction
 from egm.devices.interface import Barcode, Note
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
+from egm.money.host_money import HostMoney, Inquiry, Lock, Order
 from egm.money.keys import MoneyKey
+from egm.money.records.host import TransferKind
 from egm.play.keys import PlayKey
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger

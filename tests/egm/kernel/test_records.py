@@ -9,14 +9,13 @@ import pytest
 from rigs.three_levels import LINKED, room_of
 
 from egm.devices.ledgers import PayoutRecord
+from egm.host.keys import HostKey
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.money import disputed
-from egm.money.host import records as host
-from egm.money.host.keys import HostKey
 from egm.money.keys import MoneyKey
-from egm.money.records import money
+from egm.money.records import host, money
 from egm.money.ticket_terms import TicketTerms
 from egm.play import player_protection as protection
 from egm.play.keys import PlayKey

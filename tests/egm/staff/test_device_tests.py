@@ -8,7 +8,7 @@ from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.touch import CROSSES, UNIT, calibrate_touch
-from egm.money.host.model import HostMoney, Inquiry
+from egm.money.host_money import HostMoney, Inquiry
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.staff.desk import ServiceDesk

@@ -19,7 +19,8 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.positions import Position
-from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator, write_undeclared
 from meters import Transfer, open_view
 from meters.keys import MachineKey

@@ -10,8 +10,7 @@ from typing import Any, Final
 from egm.kernel.states import EVERYWHERE, RULING
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
-from egm.money.host.model import Redeeming
-from egm.money.host.records import HostTicketRecord
+from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.records.money import CashOutRecord, CoinsGone
 from egm.people import Permission
 from egm.record_codec import to_json

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from egm.host.keys import HostKey
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE
-from egm.money.host.keys import HostKey
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
 from egm.play.keys import PlayKey
 from egm.play.player_protection import LIMITS

@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Any, Final, TypeVar, cast
 
 from egm.app.features import FEATURES
+from egm.host.keys import HostKey
 from egm.kernel.events import State
 from egm.kernel.machine import Machine
 from egm.kernel.memory import Memory
 from egm.kernel.positions import Position
-from egm.money.host.keys import HostKey
 from egm.play.keys import PlayKey
 from egm.progressive.keys import ProgressiveKey
 from meters import Journal, StoredEntry

@@ -17,7 +17,7 @@ from egm.kernel.machine import Identity, Machine
 from egm.kernel.messages import Decision, Play
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.play.events import OutcomeShown
 from egm.play.installed_games import admit_games
 from egm.play.keys import PlayKey

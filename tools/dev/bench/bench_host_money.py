@@ -9,10 +9,11 @@ from typing import Final
 from egm.clock import SystemClock
 from egm.config.sas_line import SasLine
 from egm.errors import check_invariant
+from egm.host.keys import HostKey
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.transfer_port import HostTransfers
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from meters import Journal
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_cabinet import bare_pairs_per_second, bench_engine

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.config.sas_line import Group
+from egm.host.events import ControlRequested
 from egm.integrity.events import Disabled, Enabled
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, from_bcd, from_binary
@@ -17,8 +18,7 @@ from egm.links.sas.poll import ONE_BYTE, Effect, Poll
 from egm.links.sas.tables.denominations import BILLS
 from egm.links.sas.watch import DELAY
 from egm.links.sas.wire import LongPoll
-from egm.money.host.controls import Control
-from egm.money.host.events import ControlRequested
+from egm.money.host_controls import Control
 from meters.transaction import JSON
 
 _STAY_ENABLED: Final = 0x01

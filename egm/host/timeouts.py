@@ -9,14 +9,15 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from egm.host.events import NumberRefused, TicketReply
+from egm.host.ticket_port import HostTickets
+from egm.host.tickets import SILENT
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.money.host.events import NumberRefused, TicketReply
-from egm.money.host.model import HostMoney, Redeeming
-from egm.money.host.ticket_port import HostTickets
-from egm.money.host.tickets import SILENT
+from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
+from egm.money.records.host import Redeeming
 from egm.tickets.redemption import Reason
 
 #: Interval between checks for expired promotional credit.

@@ -5,11 +5,88 @@ Amounts are minor units; dates are ISO 8601, or an empty string.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from egm.kernel.credits import CreditKind
-from egm.money.host.model import Redeeming, TransferKind, TransferStatus
 from egm.record_codec import omit_if_default
 from egm.record_fields import Count, Digest, Masked, Time
+
+
+class Redeeming(StrEnum):
+    """State of the redemption of a ticket that the host was queried about."""
+
+    NO_TICKET = "no_ticket"
+    WAITING = "waiting"
+    """The ticket is in escrow; the host has not yet replied with its value."""
+    PENDING = "pending"
+    """The host has authorised it; it is being stacked."""
+    REDEEMED = "redeemed"
+    """It is stacked and credited."""
+    MISREAD = "misread"
+    REJECTED_BY_HOST = "rejected_by_host"
+    NUMBER_MISMATCH = "number_mismatch"
+    BAD_AMOUNT = "bad_amount"
+    OVER_LIMIT = "over_limit"
+    OTHER_POOL = "other_pool"
+    """Restricted credit of another pool is on the meter."""
+    NOT_NOW = "not_now"
+    TIMED_OUT = "timed_out"
+    LINK_DOWN = "link_down"
+    DISABLED = "disabled"
+    NOT_STACKED = "not_stacked"
+    """Ordered into the box, but returned to the player."""
+
+
+class TransferKind(StrEnum):
+    """The direction and kind of a transfer."""
+
+    IN = "in"
+    """From the host to the credits."""
+    OUT = "out"
+    """From the credits to the host."""
+    BONUS = "bonus"
+    """An award added to the credits."""
+    BONUS_JACKPOT = "bonus_jackpot"
+    """An award paid by an attendant."""
+    OTHER = "other"
+    """A kind that this machine does not support; the order is refused and recorded."""
+
+    @property
+    def is_bonus(self) -> bool:
+        """Return whether the transfer is an award by the operator."""
+        return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
+
+
+class TransferStatus(StrEnum):
+    """The result of a transfer order; each protocol maps these to its own codes."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    PENDING = "pending"
+    CANCELLED = "cancelled"
+    NOT_UNIQUE = "not_unique"
+    BAD_FUNCTION = "bad_function"
+    BAD_IDENTIFIER = "bad_identifier"
+    BAD_AMOUNT = "bad_amount"
+    BAD_EXPIRY = "bad_expiry"
+    OVER_LIMIT = "over_limit"
+    NOT_NOW = "not_now"
+    NOT_REGISTERED = "not_registered"
+    KEY_MISMATCH = "key_mismatch"
+    WRONG_ASSET = "wrong_asset"
+    NOT_LOCKED = "not_locked"
+    OTHER_POOL = "other_pool"
+    RECEIPT = "receipt"
+    """The host requested a receipt, and this machine does not print receipts for transfers."""
+    UNSUPPORTED = "unsupported"
+    INCOMPATIBLE = "incompatible"
+    """The host has not yet read the result of the previous transfer."""
+    NONE = "none"
+
+    @property
+    def moved(self) -> bool:
+        """Return whether the transfer has moved value: all or part of the amount ordered."""
+        return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Transfer port: the interface a host's line uses for electronic transfers, for any protocol.
 
 A line's polls call these methods on the machine's event loop, under the same contract as
-:mod:`egm.money.host.ticket_port`. The registration key is a secret: because people read the journal, it
+:mod:`egm.host.ticket_port`. The registration key is a secret: because people read the journal, it
 contains only the key's digest. The key itself is held in memory, in the run in which the host sent it.
 """
 
@@ -12,12 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
-from egm.kernel.credits import CreditKind
-from egm.kernel.engine import Engine
-from egm.kernel.events import Event, EventType, State
-from egm.kernel.machine import Machine
-from egm.memory_clear.records import compute_short_digest, list_earlier_transfers
-from egm.money.host.entries import (
+from egm.host.entries import (
     AFT_CASH_OUT,
     AFT_COMPLETE,
     AFT_REGISTERED,
@@ -25,11 +20,22 @@ from egm.money.host.entries import (
     AFT_UNREGISTERED,
     AftRegistered,
 )
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney, Lock, Order, TransferKind, TransferStatus
-from egm.money.host.records import CashOutTerms, RegistrationRecord, TransferRecord
-from egm.money.host.ticket_port import Handle
-from egm.money.host.transfers import HISTORY, format_entry_id, note_failure, takes_pool
+from egm.host.keys import HostKey
+from egm.host.ticket_port import Handle
+from egm.host.transfers import HISTORY, format_entry_id, note_failure, takes_pool
+from egm.kernel.credits import CreditKind
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.machine import Machine
+from egm.memory_clear.records import compute_short_digest, list_earlier_transfers
+from egm.money.host_money import HostMoney, Lock, Order
+from egm.money.records.host import (
+    CashOutTerms,
+    RegistrationRecord,
+    TransferKind,
+    TransferRecord,
+    TransferStatus,
+)
 from egm.record_codec import from_json
 
 #: States in which an order is executed immediately.

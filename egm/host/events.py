@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventName, EventType, NoData, Payload
-from egm.money.host.model import Redeeming
+from egm.money.records.host import Redeeming
 from egm.tickets.redemption import Reason
 from meters.transaction import JSON
 

@@ -19,12 +19,13 @@ import egm.profiles
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
+from egm.host.ticket_port import HostTickets, NumberAnswer
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
-from egm.money.host.ticket_port import HostTickets, NumberAnswer
-from egm.money.host.transfer_port import HostTransfers
+from egm.money.host_money import HostMoney, Order
 from egm.money.keys import MoneyKey
+from egm.money.records.host import Redeeming, TransferKind, TransferStatus
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number

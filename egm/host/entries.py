@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Final
 
+from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.logs import Log
 from egm.kernel.significance import Effect, Significance
-from egm.money.host.keys import HostKey
-from egm.money.host.model import Redeeming
-from egm.money.host.records import CashOutTerms, HostTicketRecord, TransferRecord
 from egm.money.keys import MoneyKey
+from egm.money.records.host import CashOutTerms, HostTicketRecord, Redeeming, TransferRecord
 from egm.money.ticket_terms import TicketTerms
 from egm.record_fields import Cents, Count, Masked
-from meters import Phase
 from meters.transaction import JSON
 
 
@@ -174,16 +172,6 @@ AFT_COMPLETE: Final = Entry(
     ),
     writes=(HostKey.TRANSFERS, HostKey.TRANSFER),
     may_write=(MoneyKey.RESTRICTED,),
-    significance=Significance(Effect.LOG),
-    logs=(Log.TRANSFERS,),
-)
-AFT_JACKPOT: Final = Entry(
-    kind="aft.complete",
-    record=TransferRecord,
-    about="A bonus that the host awarded is reserved for an attendant to pay.",
-    phase=Phase.RESERVE,
-    moves=(Moves("house:bonus", "out:handpay_bonus"),),
-    writes=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
     significance=Significance(Effect.LOG),
     logs=(Log.TRANSFERS,),
 )

@@ -11,19 +11,12 @@ credit meter: it waits for the attendant, like every jackpot.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 from typing import Final
 
 from egm.errors import InvariantError
-from egm.kernel.credits import CreditKind
-from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
-from egm.kernel.messages import Notice
-from egm.money.events import CashOut
-from egm.money.host.entries import (
+from egm.host.entries import (
     AFT_COMPLETE,
     AFT_FAILED,
-    AFT_JACKPOT,
     AFT_LOCKED,
     AFT_OFFERED,
     AFT_UNLOCKED,
@@ -32,11 +25,26 @@ from egm.money.host.entries import (
     AftOffered,
     AftUnlocked,
 )
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney, Lock, Order, Redeeming, TransferKind, TransferStatus
-from egm.money.host.records import CashOutTerms, HostTicketRecord, RestrictedTerms, TransferRecord
+from egm.host.keys import HostKey
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.money.entries import AFT_JACKPOT
+from egm.money.events import CashOut
+from egm.money.host_money import HostMoney, Lock, Order
 from egm.money.keys import MoneyKey
+from egm.money.records.host import (
+    CashOutTerms,
+    HostTicketRecord,
+    Redeeming,
+    RestrictedTerms,
+    TransferKind,
+    TransferRecord,
+    TransferStatus,
+)
 from egm.money.records.money import HandpayRecord
+from egm.money.restricted import find_restricted_terms, have_terms_expired
 from meters import Transfer
 
 #: Number of transfers the host may read back (E-05: at least 35).
@@ -76,19 +84,6 @@ def restricted_has_expired(machine: Machine, _: Event) -> bool:
     """Return whether there is restricted credit whose expiry date has passed; False while the clock is not trusted."""
     terms = find_restricted_terms(machine)
     return terms is not None and have_terms_expired(machine, terms)
-
-
-def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
-    """Return the terms of the restricted credit on the meter, or None."""
-    if not machine.read_credit_cents(CreditKind.RESTRICTED):
-        return None
-    return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
-
-
-def have_terms_expired(machine: Machine, terms: RestrictedTerms) -> bool:
-    """Return whether the expiry date of restricted credit has passed; False while the clock is not trusted."""
-    believed = machine.times.is_believed and bool(terms.expires)
-    return believed and date.fromisoformat(terms.expires) < machine.local_date
 
 
 # ---------------------------------------------------------------------------------------------- transfers

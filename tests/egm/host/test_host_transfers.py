@@ -7,16 +7,16 @@ import pytest
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices
+from egm.host.keys import HostKey
+from egm.host.transfer_port import HostTransfers
+from egm.host.transfers import HISTORY
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.logs import Log
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney, Order, Redeeming, TransferKind, TransferStatus
-from egm.money.host.records import HostTicketRecord
-from egm.money.host.transfer_port import HostTransfers
-from egm.money.host.transfers import HISTORY
+from egm.money.host_money import HostMoney, Order
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import payout_is_due
+from egm.money.records.host import HostTicketRecord, Redeeming, TransferKind, TransferStatus
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from meters import Transfer
 from meters.recall import read_details

@@ -2,18 +2,18 @@
 
 from typing import Final
 
+from egm.host import entries
+from egm.host.events import EVENTS
+from egm.host.keys import HostKey
+from egm.host.rules import RULES
+from egm.host.timeouts import create_host_timeouts
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
-from egm.money.host import entries
-from egm.money.host.events import EVENTS
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney
-from egm.money.host.records import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
-from egm.money.host.rules import RULES
-from egm.money.host.timeouts import create_host_timeouts
+from egm.money.host_money import HostMoney
+from egm.money.records.host import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
 from egm.record_fields import Count
 
 

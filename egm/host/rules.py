@@ -2,12 +2,8 @@
 
 from typing import Final
 
-from egm.kernel.events import EventType, Next, State
-from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
-from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
-from egm.money.host.controls import record_control
-from egm.money.host.tickets import (
+from egm.host.controls import record_control
+from egm.host.tickets import (
     ask_host,
     do_without_number,
     host_validates,
@@ -17,7 +13,7 @@ from egm.money.host.tickets import (
     stack_authorised,
     take_number,
 )
-from egm.money.host.transfers import (
+from egm.host.transfers import (
     cancel_transfer,
     cash_out_has_passed,
     end_lock,
@@ -34,6 +30,10 @@ from egm.money.host.transfers import (
     restricted_has_expired,
     take_lock,
 )
+from egm.kernel.events import EventType, Next, State
+from egm.kernel.machine import Machine
+from egm.kernel.rules import REPORT, Rule
+from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
 from egm.money.value_in import acceptor_works, ticket_is_welcome
 
 _IDLE: Final = only(State.IDLE)

@@ -17,11 +17,7 @@ from typing import Final
 
 from egm.devices.interface import Devices
 from egm.errors import InvariantError
-from egm.kernel.events import Event
-from egm.kernel.machine import Machine
-from egm.kernel.messages import Notice
-from egm.money.events import TicketEscrowed
-from egm.money.host.entries import (
+from egm.host.entries import (
     HOST_VOUCHER_REFUSED,
     VOUCHER_AUTHORISED,
     VOUCHER_NUMBERED,
@@ -30,12 +26,16 @@ from egm.money.host.entries import (
     VoucherAuthorised,
     VoucherNumbered,
 )
-from egm.money.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
-from egm.money.host.keys import HostKey
-from egm.money.host.model import HostMoney, Inquiry, Redeeming
-from egm.money.host.records import HostTicketRecord
+from egm.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
+from egm.host.keys import HostKey
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.money.events import TicketEscrowed
+from egm.money.host_money import HostMoney, Inquiry
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_printed_terms, give_up_unprinted
+from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number

@@ -8,12 +8,13 @@ import pytest
 import egm.profiles
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
+from egm.host.ticket_port import HostTickets, NumberAnswer
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
-from egm.money.host.model import RING, HostMoney, Redeeming
-from egm.money.host.ticket_port import HostTickets, NumberAnswer
+from egm.money.host_money import RING, HostMoney
 from egm.money.keys import MoneyKey
+from egm.money.records.host import Redeeming
 from egm.people import Role
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
@@ -153,7 +154,7 @@ def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_han
 def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
     room = make().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
-    monkeypatch.setattr("egm.money.host.tickets.note_number", lambda *_: None)  # the power goes just here
+    monkeypatch.setattr("egm.host.tickets.note_number", lambda *_: None)  # the power goes just here
     room.port.give_number(FIRST)
     monkeypatch.undo()
     again = make()

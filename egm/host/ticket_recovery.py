@@ -12,6 +12,9 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MOST, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
+from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
+from egm.host.keys import HostKey
+from egm.host.tickets import note_number
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
@@ -25,19 +28,9 @@ from egm.money.entries import (
     TicketsContradicted,
     TicketTaken,
 )
-from egm.money.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
-from egm.money.host.keys import HostKey
-from egm.money.host.model import (
-    RING,
-    HostMoney,
-    Redeeming,
-    build_ring_state,
-    list_unread_indices,
-    pay_out_in_ring,
-)
-from egm.money.host.records import HostTicketRecord
-from egm.money.host.tickets import note_number
+from egm.money.host_money import RING, HostMoney, build_ring_state, list_unread_indices, pay_out_in_ring
 from egm.money.keys import MoneyKey
+from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.records.money import CashOutRecord, PrintingRecord
 from egm.money.ticket_ledger import compare_with_journal, note_ledger
 from egm.profiles import Profile

@@ -1,17 +1,15 @@
-"""Host controls: bills, games and sounds that a host disables without taking the machine out of service.
+"""What hosts allow: bills, games and sounds that they can disable without taking the machine out of service.
 
 Each host's request is stored separately and survives a power loss; the machine does only what all of them
-allow. A request of None withdraws the host's request.
+allow.
 """
 
 from enum import StrEnum
 from typing import Any
 
+from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
-from egm.money.host.entries import HOST_CONTROL, HostControl
-from egm.money.host.events import ControlRequested
-from egm.money.host.keys import HostKey
 
 
 class Control(StrEnum):
@@ -25,16 +23,6 @@ class Control(StrEnum):
     """One game (``game.<id>``); False: the game is not offered."""
     SOUND = "sound"
     """``no_play``: games are silent; ``off``: everything except alarms is silent."""
-
-
-def record_control(machine: Machine, event: Event) -> None:
-    """Store a host's request; a repeated request changes nothing."""
-    request = event.of(ControlRequested)
-    key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
-    if machine.journal.state(key) == value:
-        return
-    details = HostControl(source=request.source, name=request.name, value=value)
-    machine.post(HOST_CONTROL, details, state={key: value})
 
 
 def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
@@ -68,7 +56,6 @@ def find_allowed_sound(machine: Machine) -> str:
     return next((level for level in ("off", "no_play") if level in levels), "on")
 
 
-# ---------------------------------------------------------------------------------------------- guards
 def game_is_enabled(machine: Machine, _: Event) -> bool:
     """Return whether no host has disabled the selected game."""
     return is_game_allowed(machine, machine.selection.game_id)

@@ -8,41 +8,16 @@ the host has not answered yet; after a restart the machine sends them again or r
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from enum import StrEnum
 from typing import Final
 
 from egm.config.cabinet_file import Validation
+from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
-from egm.money.host.keys import HostKey
+from egm.money.records.host import TransferKind, TransferStatus
 from meters.view import JournalView
 
 #: Printed tickets held for the host to read. If this many are unread, the machine issues no more.
 RING: Final = 31
-
-
-class Redeeming(StrEnum):
-    """State of the redemption of a ticket that the host was queried about."""
-
-    NO_TICKET = "no_ticket"
-    WAITING = "waiting"
-    """The ticket is in escrow; the host has not yet replied with its value."""
-    PENDING = "pending"
-    """The host has authorised it; it is being stacked."""
-    REDEEMED = "redeemed"
-    """It is stacked and credited."""
-    MISREAD = "misread"
-    REJECTED_BY_HOST = "rejected_by_host"
-    NUMBER_MISMATCH = "number_mismatch"
-    BAD_AMOUNT = "bad_amount"
-    OVER_LIMIT = "over_limit"
-    OTHER_POOL = "other_pool"
-    """Restricted credit of another pool is on the meter."""
-    NOT_NOW = "not_now"
-    TIMED_OUT = "timed_out"
-    LINK_DOWN = "link_down"
-    DISABLED = "disabled"
-    NOT_STACKED = "not_stacked"
-    """Ordered into the box, but returned to the player."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,58 +46,6 @@ class Lock:
     def is_offer(self) -> bool:
         """Return whether a cash-out is offered to the host, and is paid another way if the host declines."""
         return self.cash_out or self.cash_out_waits
-
-
-class TransferKind(StrEnum):
-    """The direction and kind of a transfer."""
-
-    IN = "in"
-    """From the host to the credits."""
-    OUT = "out"
-    """From the credits to the host."""
-    BONUS = "bonus"
-    """An award added to the credits."""
-    BONUS_JACKPOT = "bonus_jackpot"
-    """An award paid by an attendant."""
-    OTHER = "other"
-    """A kind that this machine does not support; the order is refused and recorded."""
-
-    @property
-    def is_bonus(self) -> bool:
-        """Return whether the transfer is an award by the operator."""
-        return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
-
-
-class TransferStatus(StrEnum):
-    """The result of a transfer order; each protocol maps these to its own codes."""
-
-    FULL = "full"
-    PARTIAL = "partial"
-    PENDING = "pending"
-    CANCELLED = "cancelled"
-    NOT_UNIQUE = "not_unique"
-    BAD_FUNCTION = "bad_function"
-    BAD_IDENTIFIER = "bad_identifier"
-    BAD_AMOUNT = "bad_amount"
-    BAD_EXPIRY = "bad_expiry"
-    OVER_LIMIT = "over_limit"
-    NOT_NOW = "not_now"
-    NOT_REGISTERED = "not_registered"
-    KEY_MISMATCH = "key_mismatch"
-    WRONG_ASSET = "wrong_asset"
-    NOT_LOCKED = "not_locked"
-    OTHER_POOL = "other_pool"
-    RECEIPT = "receipt"
-    """The host requested a receipt, and this machine does not print receipts for transfers."""
-    UNSUPPORTED = "unsupported"
-    INCOMPATIBLE = "incompatible"
-    """The host has not yet read the result of the previous transfer."""
-    NONE = "none"
-
-    @property
-    def moved(self) -> bool:
-        """Return whether the transfer has moved value: all or part of the amount ordered."""
-        return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +87,7 @@ class HostMoney:
     answered: str = ""
     lock: Lock | None = None
     #: The transfer that the host has ordered and the machine has not executed yet
-    #: (:mod:`egm.money.host.transfers`).
+    #: (:mod:`egm.host.transfers`).
     order: Order | None = None
     #: Whether the host has just declined a cash-out, which is now to be paid another way.
     cash_out_passed: bool = False

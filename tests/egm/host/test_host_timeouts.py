@@ -6,12 +6,13 @@ import pytest
 
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Validation
+from egm.host.timeouts import HostTimeouts, create_host_timeouts
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.timeouts import HostTimeouts, create_host_timeouts
-from egm.money.host.transfer_port import HostTransfers
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from egm.testing.jumping_loop import LoopClock, jump
 from egm.testing.machine import MachineRig
 from egm.testing.sas import create_machine_context

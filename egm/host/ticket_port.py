@@ -12,31 +12,25 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import Validation
-from egm.kernel.credits import CreditKind
-from egm.kernel.engine import Engine
-from egm.kernel.events import Event, EventType
-from egm.kernel.machine import Machine
-from egm.money.host.entries import (
+from egm.host.entries import (
     TICKET_TERMS_CHANGED,
     VOUCHER_ENROLLED,
     VOUCHER_READ,
     TicketTermsChanged,
     VoucherEnrolled,
 )
-from egm.money.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
-from egm.money.host.keys import HostKey
-from egm.money.host.model import (
-    HostMoney,
-    Redeeming,
-    build_next_read_state,
-    list_unread_indices,
-    pay_out_in_ring,
-)
-from egm.money.host.records import HostTicketRecord
-from egm.money.host.tickets import DENIED, SILENT, find_awaited_cash_out, record_result_read
-from egm.money.host.transfers import takes_pool
+from egm.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
+from egm.host.keys import HostKey
+from egm.host.tickets import DENIED, SILENT, find_awaited_cash_out, record_result_read
+from egm.host.transfers import takes_pool
+from egm.kernel.credits import CreditKind
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.money.host_money import HostMoney, build_next_read_state, list_unread_indices, pay_out_in_ring
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_ticket
+from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, mask_number
