@@ -221,7 +221,7 @@ class _Codec:
         if isinstance(data, self._kind):
             self.check(data)
             return data
-        if not isinstance(data, Mapping):
+        if type(data) is not dict and not isinstance(data, Mapping):
             raise _Wrong(data, "not a record")
         if not data.keys() <= self.names:
             name = next(name for name in data if name not in self.names)
