@@ -58,7 +58,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Cloth:
-    """A laid-out cloth: printed cells, touch areas in the order of the keys, and the chip point of each spot."""
+    """A betting layout as drawn: printed cells, touch areas in the order of the keys, and each spot's chip point."""
 
     cells: tuple[Cell, ...] = ()
     places: tuple[tuple[Rect, Action], ...] = ()
@@ -67,7 +67,7 @@ class Cloth:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Spots in one row of the layout.
+    """Betting spots in one row of the layout.
 
     ``run`` has the ids of all spots that share the name at the left; it is empty if they share none.
     """
@@ -137,9 +137,9 @@ def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
 
 
 def _deserves_own_rows(spots: Sequence[Spot]) -> bool:
-    """Return whether spots of one kind get rows of their own with their common name at the left.
+    """Return whether bet spots of one kind get rows of their own, with their common words at the left.
 
-    There must be enough of them, and in every language they must have a common name and short remainders.
+    They do if there are ``_RUN`` or more and, in every language, they share words and the rest is short.
     """
     if len(spots) < _RUN:
         return False
