@@ -329,6 +329,14 @@ def _create_plain_transfer(source: object, target: object, amount_cents: object)
     return _parse_transfer([source, target, amount_cents])
 
 
+def is_time(text: str) -> bool:
+    """Return whether ``text`` is a time that an entry may have: ISO 8601, with its offset from UTC."""
+    try:
+        return _parse_time(text) is not None
+    except ValueError:
+        return False
+
+
 def _parse_time(text: str) -> datetime:
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:

@@ -47,9 +47,10 @@ from paytables import (
     play_through,
 )
 from tools.audit import prizes
+from tools.audit.plain_games import Games, PlainRun
 from tools.audit.records import record_of
 from tools.audit.rounds import RoundAudit
-from tools.audit.stakes import Games, StakeAudit, sum_stakes
+from tools.audit.stakes import StakeAudit, sum_stakes
 
 R = TypeVar("R")
 
@@ -161,6 +162,19 @@ class GameAudit:
         for play in self._open.values():
             if play.game is not None:
                 self._replay(play, play.game)
+
+    def allows_plain_run(self, run: PlainRun) -> bool:
+        """Return whether no open play, round or table affects these plain games."""
+        return (
+            not (self._open or self._doubled)
+            and self._rounds.has_all_started
+            and self._stakes.allows_plain_run(run)
+        )
+
+    def add_plain_run(self, run: PlainRun) -> None:
+        """Count plain games, as their entries one by one would."""
+        self._latest[1] = run.last_play
+        self.replayed += run.games
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one journal entry; return the record of the game that it starts, or None."""

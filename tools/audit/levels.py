@@ -49,11 +49,11 @@ from meters import Phase, StoredEntry, Transfer
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
+from tools.audit.plain_games import Games, PlainRun
 from tools.audit.records import (
     LevelCarried,
     record_of,
 )
-from tools.audit.stakes import Games
 
 _REGISTERED: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
 _BY_HAND: Final = "out:handpay_progressive"
@@ -117,6 +117,14 @@ class LevelAudit:
             self._fault(entry, f"its progressive levels cannot be derived: {why!r}")
         except LevelDefectiveError as why:
             self._fault(entry, f"its progressive levels are not possible: {why}")
+
+    def allows_plain_run(self) -> bool:
+        """Return whether no open play and no registered hit may still pay a level."""
+        return not (self._open or self._registered)
+
+    def add_plain_run(self, run: PlainRun) -> None:
+        """Store that the games played have no levels, as their entries one by one would."""
+        self._levelless.update(digest for digest, _ in run.tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield a sentence for each level whose derived amount differs from the balance of its account."""

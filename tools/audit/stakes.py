@@ -6,7 +6,7 @@ decided by its settlements, returned, or left on the table.
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
 from egm.kernel.credits import split_stakes
@@ -36,6 +36,7 @@ from egm.records.tables import (
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
+from tools.audit.plain_games import Games, PlainRun
 from tools.audit.records import record_of
 from tools.audit.rules.pattern import format_storage_key
 
@@ -62,13 +63,6 @@ def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
-class Games(Protocol):
-    """A source of game definitions."""
-
-    def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the definition with that digest, or None."""
-
-
 class StakeAudit:
     """Checks the bets left on tables; ``fault`` is called for each entry that differs from the derivation."""
 
@@ -82,6 +76,13 @@ class StakeAudit:
         self._before: dict[str, JSON] = {}
         """The shared part of each table before the most recently started round."""
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
+
+    def allows_plain_run(self, run: PlainRun) -> bool:
+        """Return whether no table has bets or a state from before these plain games."""
+        digests = [digest for digest, _ in run.tables]
+        return not self._pushed and not any(
+            digest in self._shared or _build_table_key(digest, 1) in self._tables for digest in digests
+        )
 
     # ------------------------------------------------------------------ between games
     def check_entry(self, entry: StoredEntry) -> None:

@@ -23,8 +23,10 @@ from tools.audit.at_hand import GamesAtHand
 from tools.audit.clears import ClearAudit, is_of_a_clear
 from tools.audit.conduct import ConductAudit
 from tools.audit.games import GameAudit, Shelf
+from tools.audit.jobs import find_plain_runs
 from tools.audit.levels import LevelAudit
 from tools.audit.notices import format_notice
+from tools.audit.plain_games import PlainRun
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
 from tools.audit.rules.pattern import format_storage_key
@@ -155,6 +157,8 @@ class Auditor:
         for sequence, known in witnesses:
             self._heads.setdefault(sequence, []).append(_Head(known, "a witness"))
         self._seen_heads: set[int] = set()
+        self._is_play_id_taken = False
+        """Whether an id of a play was used in an entry that is not the one it names; plain games may repeat it."""
         self.public_key: bytes | None = None
 
     @property
@@ -162,12 +166,17 @@ class Auditor:
         """Return the sequence number and the hash of the last entry checked."""
         return self._ledger.sequence, self._ledger.head_hex
 
-    def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None) -> Report:
-        """Check every entry; ``head`` is the expected last sequence number and hash, known from outside."""
+    def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1) -> Report:
+        """Check every entry; ``head`` is the expected last sequence number and hash, known from outside.
+
+        ``jobs`` processes replay the plain games; the report does not depend on their number. Raises
+        :class:`JobError` if one of them ends unexpectedly.
+        """
         began = time.perf_counter()
+        self._is_play_id_taken = any(map(_is_like_play_id, self._ids))
         try:
-            for body in bodies:
-                self.see(body)
+            for batch, runs in find_plain_runs(bodies, self._at_hand, jobs):
+                self._see_batch(batch, runs)
         except JournalError as why:
             self.report.add(Finding(self._ledger.sequence + 1, "", str(why)))
         found = self._ledger.sequence, self._ledger.head_hex
@@ -210,6 +219,53 @@ class Auditor:
             self._games.open,
         )
 
+    def _see_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
+        """Check consecutive entries: the runs of plain games as a whole if possible, all others one by one."""
+        at = 0
+        for run in runs:
+            for body in batch[at : run.at]:
+                self.see(body)
+            at = run.at
+            if self._allows_plain_run(run):
+                self._add_plain_run(run)
+                at += run.entries
+        for body in batch[at:]:
+            self.see(body)
+
+    def _allows_plain_run(self, run: PlainRun) -> bool:
+        """Return whether the plain games of ``run`` may follow the entries so far.
+
+        If not, they are checked entry by entry, which names what is wrong.
+        """
+        ledger = self._ledger
+        try:
+            return (
+                ledger.sequence > 0
+                and (ledger.sequence + 1, ledger.head_hex) == (run.first_sequence, run.previous_hex)
+                and not self._is_play_id_taken
+                and not any(run.first_sequence <= known <= run.last_sequence for known in self._heads)
+                and not self._clears.has_pending_entries
+                and self._levels.allows_plain_run()
+                and self._games.allows_plain_run(run)
+                and self.conduct.allows_plain_run(run, ledger)
+            )
+        except Exception:  # noqa: BLE001 (a memory of anybody's; the entries' own checks report what is wrong)
+            return False
+
+    def _add_plain_run(self, run: PlainRun) -> None:
+        """Add checked plain games to the books and to what the other checks know."""
+        self.report.entries += run.entries
+        self.conduct.add_plain_run(run)
+        self._games.add_plain_run(run)
+        self._levels.add_plain_run(run)
+        ledger = self._ledger
+        for (source, target, key), (amount_cents, times) in run.flows.items():
+            ledger.add_flow((source, target, key), amount_cents, times)
+        for what, times in run.counts.items():
+            ledger.counts[what] += times
+        ledger.state[PlayKey.LAST] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
+        ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
+
     def see(self, body: bytes) -> None:
         """Check one encoded entry: its hash chain, any signature, its money and its game.
 
@@ -241,25 +297,19 @@ class Auditor:
             self._check_heads(entry, self._heads[entry.sequence])
         if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
             self.conduct.facts.see(entry)
-            plain = False
         else:
-            plain = self.conduct.check_entry(entry, ledger)
+            self.conduct.check_entry(entry, ledger)
         self._apply_to_ledger(entry)
-        if not plain:
-            self._at_hand.store_definitions(entry)
-        if (
-            not plain or self._clears.has_pending_entries
-        ):  # a clear never carries over a plain game's accounts
-            self._clears.check_entry(entry)
+        self._at_hand.store_definitions(entry)
+        self._clears.check_entry(entry)
         started_game = self._games.check_entry(entry)
         self._levels.check_entry(entry, started_game)
-        if started_game is not None and not plain:
+        if started_game is not None:
             self._note_game_from_journal(entry, started_game.game)
-        if not plain:
-            self._prizes.check_entry(entry)
-            self._vouchers.check_entry(entry)
-            residuals.check_residual_entry(entry, self.fault)
-            self.report.note(entry)
+        self._prizes.check_entry(entry)
+        self._vouchers.check_entry(entry)
+        residuals.check_residual_entry(entry, self.fault)
+        self.report.note(entry)
 
     def may_play(self, position: int) -> bool:
         """Return whether the machine's memory allows a position to start a game."""
@@ -307,6 +357,7 @@ class Auditor:
                 self._ids_of_plays[tx_id] = set()
         else:
             self._ids.add(tx_id)
+            self._is_play_id_taken = self._is_play_id_taken or _is_like_play_id(tx_id)
 
     def _check_chain(self, entry: StoredEntry) -> None:
         """Check the entry's sequence number and previous hash; the first entry supplies the public key."""
@@ -375,3 +426,8 @@ class Auditor:
     def note(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""
         self.report.point_out(entry, why)
+
+
+def _is_like_play_id(tx_id: str) -> bool:
+    """Return whether an id could be that of an entry of a plain game."""
+    return tx_id.startswith("play-")

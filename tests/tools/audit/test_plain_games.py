@@ -1,0 +1,242 @@
+"""Plain games are checked from their bytes, in several processes if requested, as they are entry by entry.
+
+Goal: neither the fast check of plain games nor the number of processes changes a report, and a process that
+ends unexpectedly is an error, never a report without findings.
+"""
+
+import json
+import os
+import re
+import signal
+from collections import Counter
+from types import FunctionType, MethodType
+
+import pytest
+from click.testing import CliRunner
+from journals import make_state
+
+import tools.audit.jobs
+import tools.audit.verify
+from egm.kernel.events import EventType
+from egm.testing.machine import MachineRig
+from meters import JournalDamaged, open_view
+from meters.entry import StoredEntry, decode
+from meters.keys import MachineKey
+from tools.audit.games import Shelf
+from tools.audit.jobs import JobError
+from tools.audit.plain_games import PlainGames
+from tools.audit.verify import Auditor
+from tools.cli import main
+from tools.dev.lies import Liar, adopted, rewrite_chain
+
+SHELF = Shelf()
+KEY = MachineKey(bytes(range(32)))
+REEL, TABLE = "maple-classic", "quebec-roulette-french"
+
+
+def play(room, game, times, bets=None):
+    room.engine.handle(EventType.GAME, value=game)
+    if bets:
+        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    for _ in range(times):
+        room.play()
+        room.shown()
+
+
+@pytest.fixture(scope="module")
+def bodies(tmp_path_factory):
+    """The journal of a machine: reels and roulette, with a bill, a hand-pay and a restart between them."""
+    folder = tmp_path_factory.mktemp("machine") / "state"
+    room = MachineRig(folder, games=(REEL, TABLE)).boot().insert(5000)
+    play(room, REEL, 12)
+    room.insert(1000)
+    play(room, TABLE, 12, {"red": 5})
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.close()
+    room = MachineRig(folder, games=(REEL, TABLE)).boot().insert(5000)
+    play(room, REEL, 6)
+    found = list(room.journal.iter_bodies())
+    room.close()
+    return found
+
+
+def picture(value):
+    """Return all that an auditor knows as plain data, without its caches and the rules it was given."""
+    if isinstance(value, StoredEntry):
+        return value.body
+    if isinstance(value, dict):
+        return {repr(picture(key)): picture(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [picture(each) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted(repr(picture(each)) for each in value)
+    if isinstance(value, FunctionType | MethodType | Shelf) or not type(value).__module__.startswith(
+        ("tools.audit", "meters", "egm")
+    ):
+        return repr(value) if not isinstance(value, FunctionType | MethodType | Shelf) else None
+    names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
+    left_out = {"keys", "rules", "used", "states", "seconds"}
+    return {name: picture(getattr(value, name)) for name in names if name not in left_out}
+
+
+def audit(bodies, jobs=1):
+    auditor = Auditor(SHELF)
+    report = auditor.run(bodies, jobs=jobs).to_json()
+    report["seconds"] = 0
+    return json.dumps(report), auditor
+
+
+def audit_entry_by_entry(bodies, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(tools.audit.verify, "find_plain_runs", lambda bodies, *_: [(list(bodies), [])])
+        return audit(bodies)
+
+
+def find_games(bodies):
+    return sum(run.games for run in PlainGames(SHELF).find_runs(bodies))
+
+
+# ---------------------------------------------------------------------------------------- the same result
+@pytest.mark.requirement("E-13")
+def test_plain_games_leave_the_auditor_as_their_entries_one_by_one_do(bodies, monkeypatch):
+    assert find_games(bodies) >= 25
+    report, fast = audit(bodies)
+    by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
+    assert '"ok": true' in report
+    assert report == by_entry
+    assert picture(vars(fast)) == picture(vars(slow))
+
+
+@pytest.mark.parametrize("entries", [2, 7, 16])
+def test_batches_of_any_size_leave_the_same(bodies, monkeypatch, entries):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", entries)
+    report, fast = audit(bodies)
+    by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
+    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
+
+
+@pytest.mark.requirement("E-13")
+def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch):
+    """Lies sealed with the machine's key, so that no hash gives them away."""
+    entries = adopted(bodies, KEY)
+    liar, wrong = Liar(entries, 11), 0
+    for _ in range(60):
+        _, told = liar.tell()
+        lied = list(rewrite_chain(told, KEY, liar.mark))
+        report, fast = audit(lied)
+        by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
+        assert report == by_entry
+        assert picture(vars(fast)) == picture(vars(slow))
+        wrong += '"ok": false' in report
+    assert wrong > 40
+
+
+def test_a_plain_game_with_any_byte_altered_is_none_unless_its_time_or_language_is(bodies):
+    plain_games = PlainGames(SHELF)
+    run = plain_games.find_runs(bodies)[0]
+    pair = bodies[run.at : run.at + 2]
+    free = re.compile(rb'"time":"[^"]*"|"language":"[^"]*"')
+    assert [each.games for each in plain_games.find_runs(pair)] == [1]
+    for which, body in enumerate(pair):
+        free_bytes = {at for found in free.finditer(body) for at in range(*found.span())}
+        for at in range(len(body)):
+            for byte in {body[at] ^ 1, ord("0"), ord(" "), ord('"')} - {body[at]}:
+                altered = body[:at] + bytes([byte]) + body[at + 1 :]
+                start, end = (altered, pair[1]) if which == 0 else (pair[0], altered)
+                if which == 0:  # refit the hash
+                    end = end.replace(decode(pair[0]).hash_hex.encode(), sha(start).encode())
+                if plain_games.find_runs([start, end]):
+                    assert at in free_bytes or at in credit_or_chain(body), (which, at, altered)
+                    assert decode(altered).body == altered
+
+
+def sha(body):
+    return tools.audit.plain_games.hashlib.sha256(body).hexdigest()
+
+
+def credit_or_chain(body):
+    """The bytes that the auditor compares with the journal before the run: the credit and the previous hash."""
+    found = re.finditer(rb'"previous":"[0-9a-f]{64}"|"credit_before_cents":[0-9]+', body)
+    return {at for each in found for at in range(*each.span())}
+
+
+# ---------------------------------------------------------------------------------------- several processes
+@pytest.mark.requirement("E-13")
+def test_two_processes_report_the_same_of_an_honest_and_of_a_lying_machine(bodies, monkeypatch):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    liar = Liar(adopted(bodies, KEY), 4)
+    journals = [bodies, *(list(rewrite_chain(liar.tell()[1], KEY, liar.mark)) for _ in range(3))]
+    for journal in journals:
+        report, one = audit(journal)
+        report_of_two, two = audit(journal, jobs=2)
+        assert report_of_two == report
+        assert picture(vars(two)) == picture(vars(one))
+
+
+def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, monkeypatch):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+
+    def damaged():
+        yield from bodies[:21]
+        raise JournalDamaged("the file", "cannot be read")
+
+    reports = [audit(damaged(), jobs)[0] for jobs in (1, 2)]
+    assert reports[0] == reports[1]
+    found = json.loads(reports[0])
+    assert found["entries"] == 21
+    assert Counter(each["entry"] for each in found["findings"])[22] == 1
+
+
+def test_a_journal_is_read_a_few_batches_ahead(bodies, monkeypatch):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 2)
+    read = Counter()
+
+    def counted():
+        for body in bodies:
+            read["entries"] += 1
+            yield body
+
+    checked = 0
+    for batch, _ in tools.audit.jobs.find_plain_runs(counted(), SHELF, 2):
+        checked += len(batch)
+        assert read["entries"] - checked <= 20
+
+
+def die(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_is_an_error_and_no_report(bodies, monkeypatch):
+    monkeypatch.setattr(PlainGames, "find_runs", die)
+    with pytest.raises(JobError, match="ended unexpectedly, so that nothing is verified"):
+        audit(bodies, jobs=2)
+
+
+def test_the_command_with_a_killed_process_fails_and_saves_no_point(tmp_path, monkeypatch):
+    state, point = make_state(tmp_path / "state"), tmp_path / "point"
+    monkeypatch.setattr(PlainGames, "find_runs", die)
+    found = CliRunner().invoke(
+        main, ["audit", "verify", "--state", str(state), "--point", str(point), "--jobs", "2"]
+    )
+    assert found.exit_code == 1
+    assert "ended unexpectedly" in found.output
+    assert "nothing wrong" not in found.output
+    assert not point.exists()
+
+
+@pytest.mark.requirement("E-13")
+def test_the_command_continues_from_a_point_with_any_number_of_processes(tmp_path):
+    state = make_state(tmp_path / "state")
+    with open_view(state) as view:
+        sequence = view.sequence
+    reports = []
+    for jobs in ("1", "2"):
+        arguments = ["--point", str(tmp_path / f"point-{jobs}"), "--jobs", jobs, "--json"]
+        for _ in range(2):
+            found = CliRunner().invoke(main, ["audit", "verify", "--state", str(state), *arguments])
+            assert found.exit_code == 0, found.output
+        report = json.loads(found.output)["first copy"]
+        assert (report["entries"], report["games_replayed"]) == (sequence, 60)
+        reports.append(report | {"seconds": 0})
+    assert reports[0] == reports[1]
