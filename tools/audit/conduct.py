@@ -5,7 +5,7 @@ exist at all is decided by the table of rules (:mod:`tools.audit.rules`).
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import POSITIONS_MOST
@@ -15,8 +15,10 @@ from egm.kernel.events import State
 from egm.kernel.feature import Features
 from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.money import entries
-from egm.play.entries import GAME_END, GAME_EXAMINED, GAME_START
+from egm.play.entries import GAME_EXAMINED
+from egm.record_codec import from_json
 from egm.records.keys import IntegrityKey, MoneyKey, PlayKey, ProgressiveKey
+from egm.records.residual import ResidualTerms
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
@@ -24,6 +26,7 @@ from tools.audit.plain_games import CASHABLE, PlainRun
 from tools.audit.rules import BY_KIND, Differs, Facts, Rule, group_by_kind, list_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
+from tools.audit.rules.reasons import is_game_withheld
 from tools.audit.rules.rule import DiffersFromDeclaration
 from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 
@@ -104,17 +107,20 @@ class ConductAudit:
         """Return whether the rules allow plain games now; ``before`` is the ledger without them.
 
         The machine must have one position, no session and no conversion in progress, only cashable credit, and
-        be idle. A plain game leaves all of that as it was, so one check is enough for the whole run.
+        be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A memory
+        that cannot be read raises an error.
         """
         facts, memory, taken, given = self.facts, before.state, before.taken, before.given
         if facts.positions is not False or facts.session or facts.converted or self._odd:
             return False
         if any(key in memory for key in _NOT_IN_PLAIN_GAMES):
             return False
-        terms: Any = memory.get(PlayKey.RESIDUAL)
-        least_cents = 1 if terms is None else int(terms["useful_cents"])
+        terms = memory.get(PlayKey.RESIDUAL)
+        least_cents = 0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).useful_cents
         return (
             run.mark == facts.mark
+            and facts.changed.isdisjoint(run.tables)
+            and not any(is_game_withheld(game, memory) for game in run.names)
             and all(taken.get(name, 0) == given.get(name, 0) for name in _PROMOTIONAL)
             and before.available_cents(CASHABLE) == run.credit_before_cents
             and run.smallest_stake_cents >= least_cents
@@ -128,7 +134,7 @@ class ConductAudit:
         facts.session = False
         facts.stake(run.smallest_stake_cents)
         facts.played |= run.tables
-        facts.moved[1] = GAME_END.kind if run.last_win_cents else GAME_START.kind
+        facts.moved[1] = run.last_moved
         facts.idle_at[1] = run.last_start_utc
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:

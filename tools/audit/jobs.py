@@ -10,6 +10,7 @@ games itself.
 """
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import signal
@@ -20,10 +21,12 @@ from typing import Final
 
 from egm.errors import OperatorError
 from meters.errors import JournalError
-from tools.audit.plain_games import Games, PlainGames, PlainRun, is_game_start
+from tools.audit.plain_games import Games, PlainGames, PlainRun, is_of_open_game
 
 BATCH_ENTRIES: Final = 500
 _BATCH_BYTES: Final = 4 << 20
+_FILL_MAX: Final = 2
+"""How much larger a batch may become that would end within a game."""
 _AHEAD: Final = 3
 """The number of batches that wait or are processed for each process."""
 
@@ -72,14 +75,15 @@ def find_plain_runs(
 
 
 def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the entries in batches that do not separate the start of a plain game from its end."""
+    """Yield the entries in batches that do not divide plain games, except for endless ones."""
     batch: list[bytes] = []
     size, damage = 0, None
     try:
         for body in bodies:
             batch.append(body)
             size += len(body)
-            if (len(batch) >= BATCH_ENTRIES or size >= _BATCH_BYTES) and not is_game_start(body):
+            fill = max(len(batch) / BATCH_ENTRIES, size / _BATCH_BYTES)
+            if fill >= 1 and (fill >= _FILL_MAX or not is_of_open_game(body)):
                 yield batch
                 batch, size = [], 0
     except JournalError as why:
@@ -97,6 +101,7 @@ def _start_worker(games: Games, parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent ended before the call took effect
         os._exit(1)
+    gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
     _worker = PlainGames(games)
 
 

@@ -1,11 +1,11 @@
 """Plain games, which make up nearly all entries of a journal, checked from their bytes.
 
-A plain game is one step of a machine with one position: a wager of cashable credit, one series of draws, and
-a win to the credit meter or none. Its two entries follow each other. Everything in them follows from the
-definition, the draws, the credit and the entry before, except for the time and the language. They are
-therefore not interpreted: this module builds the bytes that a machine must write for these draws and compares
-them with the journal's. Equal bytes prove the canonical form, the hash chain inside the run, the record, the
-outcome, the counts, the dimensions and the transfers at once, and there is nothing left to disagree about.
+A plain game is one of a machine with one position: a wager of cashable credit, the draws, perhaps choices of
+the player, and a win to the credit meter or none. Its entries follow each other. Everything in them follows
+from the definition, the draws, the choices, the credit and the entry before, except for the time and the
+language. They are therefore not interpreted: this module builds the bytes that a machine must write and
+compares them with the journal's. Equal bytes prove the canonical form, the hash chain, the record, the
+outcome, the counts, the dimensions and the transfers at once.
 
 Games that follow one another form a :class:`PlainRun`. It contains all that depends on what came before it
 (the auditor compares that with the journal's state) and the sums that the auditor adds to the books. Whatever
@@ -17,40 +17,58 @@ Nothing here depends on the entries before, so any process can check any part of
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Protocol
 
+from egm.play.conversation import Conversation
+from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START
 from egm.progressive.pools import is_of_its_worth
 from egm.records.tables import Keys, find_table_keys
-from meters.entry import encode_canonical_json, is_time
+from meters.entry import encode_canonical_json, is_time, parse
 from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
-from paytables import Game, ReplayDraw, Wager, play_through
+from paytables import WHEEL_DECIDES, Choice, Game, ReplayDraw, Wager
 
 CASHABLE: Final = "credit:1:cashable"
 _SETTINGS_MAX: Final = 256
 """The number of combinations of definition, denomination and wager that are remembered."""
 
 _NUMBER: Final = rb"(0|[1-9][0-9]{0,14})"
+_SEQUENCE: Final = rb'"sequence":([1-9][0-9]{0,17})'
 _NAME: Final = rb"[A-Za-z0-9@_. -]+"
+_PLAY: Final = rb"(play-[0-9]{1,18}-[0-9a-f]{8})"
+_HASH: Final = rb'"previous":"([0-9a-f]{64})"'
+_DRAWS: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])'
+_OUTCOME: Final = rb'"outcome":(null|\{.*\})'
 _TIME: Final = rb'"time":"([0-9T:.+-]{19,40})"'
-_STARTS_WITH: Final = b'{"counts":{"games_played":1},'
+_STAKE: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _NUMBER + rb"\]\]"
 _START: Final = re.compile(
-    rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),'
-    rb'"id":"(play-[0-9]{1,18}-[0-9a-f]{8})\.start","kind":"game\.start","previous":"([0-9a-f]{64})",'
-    rb'"record":\{"bet_credits":' + _NUMBER + rb',"credit_before_cents":' + _NUMBER + rb","
-    rb'"denomination_cents":' + _NUMBER + rb',"game":(\{[^{}]*\}),"language":"' + _NAME + rb'",'
-    rb'"outcome":(\{.*\}),"play_id":"(play-[0-9a-f-]+)",'
-    rb'"steps":\[\{"choice":null,"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])\}\],'
-    rb'"wager":(\{.*\})\},"sequence":([1-9][0-9]{0,17}),'
-    rb'"state":\{"game":\{"play_id":"(play-[0-9a-f-]+)"\}\},' + _TIME + rb","
-    rb'"transfers":\[\["credit:1:cashable","house:wager",' + _NUMBER + rb"\]\]\}"
+    rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY + rb'\.start",'
+    rb'"kind":"game\.start",' + _HASH + rb',"record":\{"bet_credits":' + _NUMBER + rb","
+    rb'"credit_before_cents":' + _NUMBER + rb',"denomination_cents":' + _NUMBER + rb","
+    rb'"game":(\{[^{}]*\}),"language":"' + _NAME + rb'",' + _OUTCOME + rb',"play_id":"' + _PLAY + rb'",'
+    rb'"steps":\[\{"choice":null,' + _DRAWS + rb'\}\],"wager":(\{.*\})\},' + _SEQUENCE + rb","
+    rb'"state":\{"game":\{"play_id":"' + _PLAY + rb'"\}\},' + _TIME + rb"," + _STAKE + rb"\}"
 )
-_END_TIME: Final = re.compile(_TIME)
+_CHOICE: Final = re.compile(
+    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"' + _PLAY + rb'\.choice-([1-9][0-9]{0,8})",'
+    rb'"kind":"game\.choice",' + _HASH + rb',"record":\{"choice":(.+?),' + _DRAWS + rb"," + _OUTCOME + rb","
+    rb'"play_id":"'
+    + _PLAY
+    + rb'"(?:,"staked_credits":([1-9][0-9]{0,14}))?\},'
+    + _SEQUENCE
+    + rb","
+    + _TIME
+    + rb"(?:,"
+    + _STAKE
+    + rb")?\}"
+)
+_LAST_TIME: Final = re.compile(_TIME)
+_LAST_BYTES: Final = 160
+"""The time of an end is among its last bytes."""
 _NO_KEYS: Final = Keys()
 
 
@@ -74,6 +92,31 @@ class _Setting:
 
 
 @dataclass(slots=True)
+class _Played:
+    """A plain game as far as its entries are checked."""
+
+    setting: _Setting
+    play: bytes
+    previous_hex: str
+    """The hash of the entry before it."""
+    credit_before_cents: int
+    start_time: str
+    conversation: Conversation
+    first_sequence: int
+    sequence: int
+    head_hex: str
+    """The sequence number and the hash of its last entry so far."""
+    staked_cents: int
+    raises: int = 0
+    """The number of choices that added to the stake."""
+
+    @property
+    def mark(self) -> str:
+        """Return the journal's mark in its id."""
+        return self.play[-8:].decode()
+
+
+@dataclass(slots=True)
 class PlainRun:
     """Plain games that follow one another, checked, with what they presuppose and what they change.
 
@@ -88,13 +131,18 @@ class PlainRun:
     """The hash of the entry before it."""
     credit_before_cents: int
     entries: int = 0
+    games: int = 0
     credit_after_cents: int = 0
     head_hex: str = ""
     last_play: str = ""
     last_win_cents: int = 0
-    smallest_stake_cents: int = AMOUNT_MAX
     last_start: str = ""
     """The time of the last start, as written."""
+    last_moved: str = ""
+    """The kind of the last entry that moves money."""
+    smallest_stake_cents: int = AMOUNT_MAX
+    names: set[str] = field(default_factory=set)
+    """The ids of the games played."""
     tables: set[tuple[str, int]] = field(default_factory=set)
     """The definitions played, by digest, each with the denomination in minor units."""
     flows: dict[Cell, list[int]] = field(default_factory=dict)
@@ -107,19 +155,46 @@ class PlainRun:
         return self.first_sequence + self.entries - 1
 
     @property
-    def games(self) -> int:
-        """Return the number of its games."""
-        return self.entries // 2
-
-    @property
     def last_start_utc(self) -> datetime:
         """Return the time at which its last game started."""
         return datetime.fromisoformat(self.last_start)
 
+    def goes_on_with(self, played: _Played) -> bool:
+        """Return whether a game follows the last one of the run, in the same journal and with its credit."""
+        return (
+            self.head_hex == played.previous_hex
+            and self.last_sequence + 1 == played.first_sequence
+            and self.mark == played.mark
+            and self.credit_after_cents == played.credit_before_cents
+        )
 
-def is_game_start(body: bytes) -> bool:
-    """Return whether the entry may be the start of a plain game."""
-    return body.startswith(_STARTS_WITH)
+    def add(self, played: _Played, win_cents: int) -> None:
+        """Add a checked game, which begins with this run or follows its last one."""
+        setting, key = played.setting, played.setting.key
+        self.entries = played.sequence - self.first_sequence + 1
+        self.games += 1
+        self.credit_after_cents += win_cents - played.staked_cents
+        self.head_hex, self.last_play = played.head_hex, played.play.decode()
+        self.last_win_cents, self.last_start = win_cents, played.start_time
+        self.smallest_stake_cents = min(self.smallest_stake_cents, setting.stake_cents)
+        self.names.add(setting.game.id)
+        self.tables.add((setting.game.digest, setting.unit_cents))
+        self._add_flow((CASHABLE, "house:wager", key), played.staked_cents, 1 + played.raises)
+        if win_cents:
+            self._add_flow(("house:win", CASHABLE, key), win_cents, 1)
+        self.last_moved = (GAME_END if win_cents else GAME_CHOICE if played.raises else GAME_START).kind
+        for what in ("games_played", "games_won" if win_cents else "games_lost"):
+            self.counts[what, key] = self.counts.get((what, key), 0) + 1
+
+    def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
+        flow = self.flows.setdefault(cell, [0, 0])
+        flow[0] += cents
+        flow[1] += times
+
+
+def is_of_open_game(body: bytes) -> bool:
+    """Return whether the next entry may belong to the same plain game as this one."""
+    return b'"kind":"game.start"' in body or b'"kind":"game.choice"' in body
 
 
 class PlainGames:
@@ -134,19 +209,46 @@ class PlainGames:
         runs: list[PlainRun] = []
         at, run = 0, None
         while at < len(bodies) - 1:
-            run = self._check_game(bodies, at, run)
+            try:
+                run = self._check_game(bodies, at, run)
+            except Exception:  # noqa: BLE001 (whatever a file made of them; its entries are checked one by one)
+                run = None
             if run is None:
                 at += 1
                 continue
             if not runs or runs[-1] is not run:
                 runs.append(run)
-            at += 2
+            at = run.at + run.entries
         return runs
 
     def _check_game(self, bodies: Sequence[bytes], at: int, run: PlainRun | None) -> PlainRun | None:
         """Return the run that ends with the game at this index: ``run`` or a new one; None if it is not plain."""
-        start, end = bodies[at], bodies[at + 1]
-        found = _START.fullmatch(start)
+        played = self._check_start(bodies[at])
+        if played is None:
+            return None
+        number = 1
+        while played.conversation.outcome is None:
+            if at + number >= len(bodies) or not _check_choice(played, bodies[at + number], number):
+                return None
+            number += 1
+        win_cents = _check_end(played, bodies[at + number]) if at + number < len(bodies) else None
+        if win_cents is None or played.staked_cents > played.credit_before_cents:
+            return None
+        if run is None or not run.goes_on_with(played):
+            run = PlainRun(
+                at=at,
+                first_sequence=played.first_sequence,
+                mark=played.mark,
+                previous_hex=played.previous_hex,
+                credit_before_cents=played.credit_before_cents,
+                credit_after_cents=played.credit_before_cents,
+            )
+        run.add(played, win_cents)
+        return run
+
+    def _check_start(self, body: bytes) -> _Played | None:
+        """Return the plain game that an entry starts, with its first step taken, or None if it starts none."""
+        found = _START.fullmatch(body)
         if found is None:
             return None
         dims, play, previous, bet, credit, unit, named, outcome = found.group(1, 2, 3, 4, 5, 6, 7, 8)
@@ -162,25 +264,21 @@ class PlainGames:
             or not is_time(time.decode())
         ):
             return None
-        win_cents = _replay(setting, draws, outcome)
-        if win_cents is None:
+        conversation = Conversation(setting.game, setting.wager)
+        if not _takes_step(conversation, None, draws, outcome):
             return None
-        number, credit_cents = int(sequence), int(credit)
-        head = _check_end(end, play, number + 1, hashlib.sha256(start).hexdigest(), dims, win_cents)
-        if head is None or credit_cents < setting.stake_cents:
-            return None
-        mark = play[-8:].decode()
-        if run is None or (run.last_sequence + 1, run.head_hex, run.mark, run.credit_after_cents) != (
-            number,
-            previous.decode(),
-            mark,
-            credit_cents,
-        ):
-            run = PlainRun(at, number, mark, previous.decode(), credit_cents)
-        _add_game(run, setting, win_cents)
-        run.head_hex, run.last_play, run.last_start = head, play.decode(), time.decode()
-        run.credit_after_cents = credit_cents - setting.stake_cents + win_cents
-        return run
+        return _Played(
+            setting=setting,
+            play=play,
+            previous_hex=previous.decode(),
+            credit_before_cents=int(credit),
+            start_time=time.decode(),
+            conversation=conversation,
+            first_sequence=int(sequence),
+            sequence=int(sequence),
+            head_hex=hashlib.sha256(body).hexdigest(),
+            staked_cents=setting.stake_cents,
+        )
 
     def _find_setting(self, *parts: bytes) -> _Setting | None:
         """Return the checked setting that these parts of a record state, or None if it is not that of a plain game."""
@@ -193,65 +291,91 @@ class PlainGames:
     def _check_setting(
         self, dims: bytes, named: bytes, wager_json: bytes, bet: bytes, unit: bytes
     ) -> _Setting | None:
-        try:
-            name, data = json.loads(named), json.loads(wager_json)
-            game = self._games.find(name["id"], name["digest"])
-            unit_cents, wager = int(unit), Wager.from_json(data)
-            if game is None:
-                return None
-            at = game.at(None)
-            due_dims: dict[str, str | int] = {
-                "game": game.id,
-                "paytable": f"{game.id}@{game.version}",
-                "denomination_cents": unit_cents,
-                "wager_level": wager.credits,
-            }
-            is_plain = (
-                encode_canonical_json({"id": game.id, "version": game.version, "digest": game.digest})
-                == named
-                and encode_canonical_json(due_dims) == dims
-                and encode_canonical_json(wager.to_json()) == wager_json
-                and wager.credits == int(bet) > 0
-                and wager.seat is None
-                and unit_cents in game.denominations_cents
-                and wager.credits * unit_cents <= AMOUNT_MAX
-                and at.wager(wager.credits, **wager.options) == wager
-                and is_of_its_worth(at, wager, unit_cents)
-                and not game.list_every_level()
-                and find_table_keys(game.rules, 1) == _NO_KEYS
-            )
-        except Exception:  # noqa: BLE001 (whatever a file made of them; its entries are checked one by one)
+        name, unit_cents, wager = parse(named), int(unit), Wager.from_json(parse(wager_json))
+        found = self._games.find(name["id"], name["digest"])
+        if found is None:
             return None
-        if not is_plain:
-            return None
+        game = found.at(None)
+        due_dims: dict[str, str | int] = {
+            "game": game.id,
+            "paytable": f"{game.id}@{game.version}",
+            "denomination_cents": unit_cents,
+            "wager_level": wager.credits,
+        }
+        is_plain = (
+            encode_canonical_json({"id": game.id, "version": game.version, "digest": game.digest}) == named
+            and encode_canonical_json(due_dims) == dims
+            and encode_canonical_json(wager.to_json()) == wager_json
+            and wager.credits == int(bet) > 0
+            and wager.seat is None
+            and unit_cents in game.denominations_cents
+            and wager.credits * unit_cents <= AMOUNT_MAX
+            and game.wager(wager.credits, **wager.options) == wager
+            and is_of_its_worth(game, wager, unit_cents)
+            and not game.list_every_level()
+            and find_table_keys(game.rules, 1) == _NO_KEYS
+        )
         stake_cents = wager.credits * unit_cents
-        return _Setting(at, wager, unit_cents, stake_cents, dims, build_dims_key(due_dims))
+        key = build_dims_key(due_dims)
+        return _Setting(game, wager, unit_cents, stake_cents, dims, key) if is_plain else None
 
 
-def _replay(setting: _Setting, draws: bytes, outcome: bytes) -> int | None:
-    """Return the win in minor units if the draws give this outcome, and it is that of a plain game; else None."""
-    try:
-        draw = ReplayDraw(json.loads(draws))
-        found = play_through(setting.game, setting.wager, draw)
-        draw.finish()
-        if encode_canonical_json(found.to_json()) != outcome:
-            return None
-        if found.push_credits or found.progressives or found.merchandise or found.table is not None:
-            return None
-        if found.double_up_stakes:
-            return None
-        win_cents = found.win_credits * setting.unit_cents
-    except Exception:  # noqa: BLE001 (as above)
+def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
+    """Take a step of a game with recorded draws; return whether it gives the recorded outcome or decision."""
+    draw = ReplayDraw(parse(draws))
+    conversation.advance(draw, choice)
+    draw.finish()
+    found = conversation.outcome
+    if found is not None:
+        return encode_canonical_json(found.to_json()) == outcome
+    return outcome == b"null" and conversation.decision is not None
+
+
+def _check_choice(played: _Played, body: bytes, number: int) -> bool:
+    """Return whether an entry is the next choice of the game, and take its step."""
+    found, decision = _CHOICE.fullmatch(body), played.conversation.decision
+    if found is None or decision is None or decision.kind == WHEEL_DECIDES:
+        return False
+    dims, play, numbered, previous, chosen, draws, outcome = found.group(1, 2, 3, 4, 5, 6, 7)
+    play_again, staked, sequence, time, moved = found.group(8, 9, 10, 11, 12)
+    value, setting = parse(chosen), played.setting
+    added_credits = decision.adds(value)
+    due = (None, None, None)
+    if added_credits:
+        due = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
+    if (
+        (dims, staked, moved) != due
+        or not play == play_again == played.play
+        or (int(numbered), int(sequence)) != (number, played.sequence + 1)
+        or previous.decode() != played.head_hex
+        or encode_canonical_json(value) != chosen
+        or not is_time(time.decode())
+        or not _takes_step(played.conversation, Choice(value), draws, outcome)
+    ):
+        return False
+    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(body).hexdigest()
+    played.staked_cents += added_credits * setting.unit_cents
+    played.raises += added_credits > 0
+    return True
+
+
+def _check_end(played: _Played, end: bytes) -> int | None:
+    """Return the win in minor units if an entry is the end of the game as a machine writes it, or None."""
+    outcome, play = played.conversation.outcome, played.play
+    found = _LAST_TIME.search(end, max(0, len(end) - _LAST_BYTES))
+    if (
+        outcome is None
+        or found is None
+        or not is_time(found[1].decode())
+        or outcome.push_credits
+        or outcome.progressives
+        or outcome.merchandise
+        or outcome.table is not None
+        or outcome.double_up_stakes
+    ):
         return None
-    return win_cents if 0 <= win_cents <= AMOUNT_MAX else None
-
-
-def _check_end(
-    end: bytes, play: bytes, sequence: int, previous: str, dims: bytes, win_cents: int
-) -> str | None:
-    """Return the hash of the end of a plain game, or None if it is not what a machine writes after its start."""
-    found = _END_TIME.search(end, len(end) - 160 if len(end) > 160 else 0)
-    if found is None or not is_time(found[1].decode()):
+    win_cents = outcome.win_credits * played.setting.unit_cents
+    if not 0 <= win_cents <= AMOUNT_MAX:
         return None
     what, paid = b"games_lost", b""
     if win_cents:
@@ -260,23 +384,11 @@ def _check_end(
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b","win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}},"time":"%b"%b}'
-    ) % (what, dims, play, previous.encode(), play, win_cents, sequence, play, win_cents, found[1], paid)
-    return hashlib.sha256(end).hexdigest() if end == due else None
-
-
-def _add_game(run: PlainRun, setting: _Setting, win_cents: int) -> None:
-    """Add a checked game to the sums of its run."""
-    key, flows, counts = setting.key, run.flows, run.counts
-    run.entries += 2
-    run.last_win_cents = win_cents
-    run.smallest_stake_cents = min(run.smallest_stake_cents, setting.stake_cents)
-    run.tables.add((setting.game.digest, setting.unit_cents))
-    moved: list[tuple[Cell, int]] = [((CASHABLE, "house:wager", key), setting.stake_cents)]
-    if win_cents:
-        moved.append((("house:win", CASHABLE, key), win_cents))
-    for cell, cents in moved:
-        flow = flows.setdefault(cell, [0, 0])
-        flow[0] += cents
-        flow[1] += 1
-    for what in ("games_played", "games_won" if win_cents else "games_lost"):
-        counts[what, key] = counts.get((what, key), 0) + 1
+    ) % (
+        *(what, played.setting.dims, play, played.head_hex.encode(), play, win_cents),
+        *(played.sequence + 1, play, win_cents, found[1], paid),
+    )
+    if end != due:
+        return None
+    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(end).hexdigest()
+    return win_cents
