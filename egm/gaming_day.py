@@ -42,6 +42,7 @@ class GamingDay:
 
     @property
     def _zone(self) -> tzinfo | None:
+        """Return the time zone, or None for that of this computer."""
         if self.time_zone == "UTC":
             return UTC
         try:

@@ -118,6 +118,7 @@ _LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
 def _reject_float(text: str) -> int:
+    """Raise an error: an entry has no number with a fraction or an exponent."""
     raise ValueError(f"the float {text[:40]}")
 
 

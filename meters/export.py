@@ -46,11 +46,11 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
     """Write the export of ``view``, entries after ``after``, to ``file``; return the number of entries."""
     digest = hashlib.sha256()
 
-    def line(data: bytes) -> None:
+    def write_line(data: bytes) -> None:
         digest.update(data + b"\n")
         file.write(data + b"\n")
 
-    line(
+    write_line(
         encode_canonical_json(
             {
                 "format": FORMAT,
@@ -64,7 +64,7 @@ def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime
     )
     count = 0
     for body in view.iter_bodies(after):
-        line(body)
+        write_line(body)
         count += 1
     sha256 = digest.hexdigest()
     signature = key.sign(_PURPOSE + sha256.encode()).hex()

@@ -178,7 +178,7 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
     Archived entries have no seals of their own; the segment's signature stands for them.
     """
 
-    def both(after: int) -> Iterator[SealedEntry]:
+    def read_archive_then_copy(after: int) -> Iterator[SealedEntry]:
         for sequence, body, hash_hex in find_archive_in_folder(
             medium, folder / ARCHIVE, key.public_key
         ).iter_bodies(after):
@@ -186,7 +186,7 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
             yield SealedEntry(decode(body), key.seal(bytes.fromhex(hash_hex)))
         yield from read(after)
 
-    return both
+    return read_archive_then_copy
 
 
 def _choose_longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:

@@ -162,29 +162,31 @@ def _find_svg_error(data: bytes) -> str:
     trouble: list[str] = []
     count = numbers = shapes = 0
 
-    def begin(name: str, attributes: Mapping[str, str]) -> None:
+    def check_element(name: str, attributes: Mapping[str, str]) -> None:
         nonlocal count, numbers, shapes
         count += 1
         plain = name.rpartition("}")[2].lower()
         shapes += plain in _SHAPES
         numbers += sum(len(_NUMBER.findall(attributes.get(key, ""))) for key in ("d", "points"))
-        style(";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items()))
+        check_style(
+            ";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items())
+        )
         trouble.extend(_iter_size_errors(attributes) if count == 1 else ())
         if count == 1 and name != f"{_SVG}}}svg":
             trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG}")
         trouble.extend(_iter_element_errors(plain, attributes))
 
-    def style(text: str) -> None:
+    def check_style(text: str) -> None:
         trouble.extend(_iter_style_errors(text))
 
-    def doctype(*_: object) -> None:
+    def refuse_document_type(*_: object) -> None:
         trouble.append("has a document type")
 
     reader = xml.parsers.expat.ParserCreate(namespace_separator="}")
     reader.buffer_text = True
-    reader.CharacterDataHandler = style
-    reader.StartElementHandler = begin
-    reader.StartDoctypeDeclHandler = doctype
+    reader.CharacterDataHandler = check_style
+    reader.StartElementHandler = check_element
+    reader.StartDoctypeDeclHandler = refuse_document_type
     try:
         reader.Parse(data, True)
     except xml.parsers.expat.ExpatError as error:

@@ -8,10 +8,14 @@ from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wa
 
 
 class _Analysed(Protocol):
+    """Rules that compute the figures of one wager."""
+
     def analyse_wager(self, wager: Wager) -> BetAnalysis: ...
 
 
 class _Offering(Protocol):
+    """Rules that list the possible total bets."""
+
     @property
     def bet_options(self) -> tuple[int, ...]: ...
 

@@ -179,11 +179,11 @@ class RandomService:
         self._last_seeded = self._clock()
         service = weakref.ref(self)
 
-        def forked() -> None:
+        def fail_in_forked_child() -> None:
             if child := service():
                 child._failure = "the process was forked; a copy of a generator never draws"  # noqa: SLF001
 
-        os.register_at_fork(after_in_child=forked)
+        os.register_at_fork(after_in_child=fail_in_forked_child)
 
     @property
     def state(self) -> str:

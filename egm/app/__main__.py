@@ -80,18 +80,20 @@ def _run_until_stopped(
     memory is examined when it is opened again. Any other error is raised.
     """
 
-    async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
+    async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
         made = MachineProcess(
             folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
         )
         await made.run()
 
-    async def still(why: str, code: str) -> None:
+    async def show_tilt(why: str, code: str) -> None:
         _print_message(f"waiting: {why}")
         await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 
     try:
-        asyncio.run(_run_until_signal(run_once_media_respond(machine, still, clock, patience_s=patience_s)))
+        asyncio.run(
+            _run_until_signal(run_once_media_respond(run_machine, show_tilt, clock, patience_s=patience_s))
+        )
     except RecordError as error:
         raise JournalDamaged("the memory", str(error)) from error
     except ExceptionGroup as group:
@@ -112,19 +114,19 @@ def _run_first_start(
 ) -> None:
     """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
 
-    async def ask(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
+    async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
         lock = FolderLock(folder.root)
         try:
             await ask_on_screen(folder, cabinet, seed, clock, partial(find_serial_ports, ports), stick)
         finally:
             lock.release()
 
-    async def still(why: str, code: str) -> None:
+    async def show_tilt(why: str, code: str) -> None:
         _print_message(f"waiting: {why}")
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
-        done = asyncio.run(_run_until_signal(run_once_media_respond(ask, still, clock)))
+        done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file

@@ -53,7 +53,7 @@ from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
 from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import open_desk, recover_tickets
+from egm.money.ticket_recovery import close_printed_ticket, open_desk, recover_tickets
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
@@ -265,7 +265,9 @@ class MachineProcess:
         machines = [first]
         for number in range(2, named.positions + 1):
             machine = self._create_machine(journal, Position(number, named.positions))
-            if desk is not None:
+            if desk is None:
+                close_printed_ticket(machine)
+            else:
                 machine.install(desk)
             apply_options(machine)
             machines.append(machine)

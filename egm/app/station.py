@@ -86,7 +86,7 @@ class Station:
         number = machine.position.number
         self.server = ScreenServer(
             folder.find_screen_socket(number),
-            make_token(folder.find_screen_token(number)),
+            make_token(folder.get_screen_token_path(number)),
             greeting=self._build_greeting,
             on_intent=self._handle_intent,
             on_peer_error=self._record_refused_screen,

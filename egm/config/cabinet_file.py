@@ -51,6 +51,8 @@ _NAMED_FILES: Final = frozenset({"game", "profile"})
 
 
 class _Table(Documented, BaseModel):
+    """Base class of the tables of a cabinet file; an unknown key is refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
@@ -439,7 +441,7 @@ class StateFolder:
         self.root = root
         self.run = root / "run"
         self.screen_socket = self.find_screen_socket(1)
-        self.screen_token = self.find_screen_token(1)
+        self.screen_token = self.get_screen_token_path(1)
         self.bench_socket = self.run / "bench.sock"
         self.bench_token = self.run / "bench.token"
         self.gat_port = self.run / "gat"
@@ -452,11 +454,11 @@ class StateFolder:
         """Return the path of the socket for the screens of a player position."""
         return self.run / f"screen{_format_position_suffix(position)}.sock"
 
-    def find_screen_token(self, position: int) -> Path:
+    def get_screen_token_path(self, position: int) -> Path:
         """Return the path of the token file that authenticates the screens of a player position."""
         return self.run / f"screen{_format_position_suffix(position)}.token"
 
-    def find_address_file(self, position: int | None) -> Path:
+    def get_address_path(self, position: int | None) -> Path:
         """Return the file that holds the address of a position's browser screen, or of the top screen (None)."""
         return self.run / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"

@@ -48,6 +48,8 @@ def _is_broadcast(name: str) -> bool:
 
 
 class _Table(Documented, BaseModel):
+    """Base class of the tables of a cabinet file's levels; an unknown key is refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 

@@ -264,12 +264,12 @@ class Twin(ABC, Generic[M]):
     def _schedule_step(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
         """Schedule a later step of the mechanics; a power loss cancels it."""
 
-        def fire() -> None:
+        def run_step() -> None:
             self._timers.discard(timer)
             then()
             self.changed()
 
-        timer = asyncio.get_running_loop().call_later(seconds / self._speed, fire)
+        timer = asyncio.get_running_loop().call_later(seconds / self._speed, run_step)
         self._timers.add(timer)
         return timer
 

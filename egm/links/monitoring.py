@@ -132,11 +132,11 @@ class Monitoring:
         seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
         loop = asyncio.get_running_loop()
 
-        def read() -> None:
+        def report_reading() -> None:
             with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
                 loop.call_soon_threadsafe(self._context.handle, seen)
 
-        return read
+        return report_reading
 
     def _iter_families(self, now: Snapshot) -> Iterator[Metric]:
         """Yield the machine's families as of one journal sequence, with meters of the same moment."""

@@ -1,8 +1,10 @@
 """Authorised memory clear: the persons' decision on each claim of the old memory, and its execution.
 
 If the copies prove one history, its last state is owed. If they contradict each other, the larger claim is
-proposed, and the persons name the copy to follow. The new journal's first entry records every claim, what
-each copy says about it and the decision; its next entries execute the decisions.
+proposed, and the persons name the copy to follow. If acknowledged entries are missing after the last one that
+can be read, each claim says so, because it may have been paid since; then the persons may also decide that
+nothing is owed. The new journal's first entry records every claim, what each copy says about it and the
+decision; its next entries execute the decisions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,17 +31,26 @@ CARRIED: Final = "carried"
 PAID: Final = "paid"
 ENDED: Final = "ended"
 
+LaterEntries = Literal["none", "missing", "unknown"]
+_STANDINGS: Final = {
+    "missing": "entries after it are missing",
+    "unknown": "entries after it may be missing",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """One claim on the old memory: the ``proposed`` version, and the version in each copy that has it.
 
-    ``proved`` says that the two copies together prove the proposed version.
+    ``proved`` says that the two copies together prove the proposed version as of the last entry read.
+    ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because no
+    journal head can be read.
     """
 
     proposed: Claim
     copies: Mapping[str, Claim]
     proved: bool
+    later_entries: LaterEntries
 
     @property
     def id(self) -> str:
@@ -48,23 +59,32 @@ class Proposal:
 
     @property
     def standing(self) -> str:
-        """Return which copies have the claim, or that it cannot be read."""
+        """Return how well the copies support the claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first, second = self.copies.get("first"), self.copies.get("second")
-        if first is not None and first.is_same_claim(second):
+        are_same = first is not None and first.is_same_claim(second)
+        if not (self.proved or are_same):
+            both = first is not None and second is not None
+            return "they disagree" if both else f"only the {next(iter(self.copies))} copy"
+        if self.later_entries != "none":
+            return _STANDINGS[self.later_entries]
+        if are_same:
             return "good"
-        if self.proved:
-            return "only the two together" if not (first or second) else "one copy goes further"
-        if first is None or second is None:
-            return f"only the {next(iter(self.copies))} copy"
-        return "they disagree"
+        return "one copy goes further" if first or second else "only the two together"
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions; if only one copy has the claim and it is not proved, nothing may be owed."""
-        missing = not self.proved and len(self.copies) == 1
-        return tuple(dict.fromkeys((*self.proposed.acts, *((ENDED,) if missing else ()))))
+        """Return the possible decisions.
+
+        Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have been
+        paid in an entry that cannot be read.
+        """
+        is_in_one_copy = not self.proved and len(self.copies) == 1
+        may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
+        return tuple(
+            dict.fromkeys((*self.proposed.acts, *((ENDED,) if is_in_one_copy or may_be_paid else ())))
+        )
 
     def to_json(self) -> dict[str, JSON]:
         """Return the claim as JSON for scripts."""
@@ -125,13 +145,14 @@ def inspect_claims(
         for name, copy in (("first", found.first), ("second", found.second))
     }
     last, carried_state = _collect_claims(found.together, features)
+    later = _find_later_entries(found)
     if found.agree:
         proposals = tuple(
-            Proposal(claim, _list_copies_with_claim(named, claim.id), True) for claim in last.values()
+            Proposal(claim, _list_copies_with_claim(named, claim.id), True, later) for claim in last.values()
         )
     else:
         ids = sorted({claim for copy in named.values() for claim in copy})
-        proposals = tuple(_propose_larger_copy(_list_copies_with_claim(named, claim)) for claim in ids)
+        proposals = tuple(_propose_larger_copy(_list_copies_with_claim(named, claim), later) for claim in ids)
     return Found(found, proposals, carried_state)
 
 
@@ -146,9 +167,16 @@ def _list_copies_with_claim(named: Mapping[str, Mapping[str, Claim]], claim: str
     return {name: copy[claim] for name, copy in named.items() if claim in copy}
 
 
-def _propose_larger_copy(copies: dict[str, Claim]) -> Proposal:
+def _find_later_entries(inspection: Inspection[Evidence]) -> LaterEntries:
+    """Return whether the machine had acknowledged more entries than can be read."""
+    if not inspection.acknowledged:
+        return "unknown"
+    return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
+
+
+def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Proposal:
     """Return a proposal with the larger amount of two copies that contradict each other."""
-    return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False)
+    return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
 
 
 def clearance(

@@ -30,7 +30,7 @@ class DecidedClaim:
     says: Mapping[str, JSON]
     """Details for the persons who decide, which depend on the kind of claim."""
     standing: str
-    """How well the copies of the memory support the claim."""
+    """How well the copies of the memory support the claim, and whether entries after it are missing."""
     copies: Mapping[str, str]
     """The amount according to each copy of the memory."""
     act: Literal["carried", "paid", "ended"]

@@ -67,14 +67,15 @@ class Evidence:
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))
         if MoneyKey.TICKETS in entry.state:
-            self._see_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
+            self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKETS]))
         if entry.id.startswith(_TRANSFER):
             self.identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
-        self._see_by_kind(entry, record)
+        self._update_from_kind(entry, record)
 
-    def _see_ledger(self, anchor: LedgerAnchor | None) -> None:
+    def _note_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
+        """Note the end of the ticket ledger that this entry recorded."""
         if anchor is None:
             return
         known = () if self.ticket_ledger is None else self.ticket_ledger.known
@@ -84,11 +85,11 @@ class Evidence:
             begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known
         )
 
-    def _see_by_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
+    def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
-                self._see_game(entry)
+                self._note_game(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
             self.games[record["play_id"]] = replace(self.games[record["play_id"]], ended=kind)
         elif kind == LEVEL_OPENED.kind:
@@ -107,13 +108,14 @@ class Evidence:
             before = record.get(MoneyKey.TICKETS)
             self.ticket_ledger = None if before is None else from_json(EarlierLedger, before, kind)
 
-    def _see_game(self, entry: StoredEntry) -> None:
+    def _note_game(self, entry: StoredEntry) -> None:
+        """Note the state of a game after this entry."""
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
                 staked = (*(game.staked or ()), *_list_stakes(entry))
-                self._see_steps(replace(game.after(choice), staked=staked))
+                self._note_steps(replace(game.after(choice), staked=staked))
             return
         if entry.kind == _PUSH:
             play_id = entry.id.rpartition(".")[0]
@@ -129,10 +131,10 @@ class Evidence:
         if entry.kind == PLAY_START:
             self._drop_settled_games()
             game = replace(game, staked=_list_stakes(entry))
-        self._see_steps(replace(game, claim=""))
+        self._note_steps(replace(game, claim=""))
         self.dims[game.play_id] = dict(entry.transaction.dims)
 
-    def _see_steps(self, game: GameRecord) -> None:
+    def _note_steps(self, game: GameRecord) -> None:
         """Store a game, and the longest list of steps known of its shared round."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:

@@ -37,7 +37,6 @@ from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
 from egm.money.ticket_ledger import compare_with_journal, note_ledger
 from egm.profiles import Profile
-from egm.record_codec import from_json
 from egm.records.earlier_journal import has_ended
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import CashOutRecord, PrintingRecord
@@ -127,7 +126,7 @@ def recover_tickets(machine: Machine, why: str = "") -> None:
     """
     desk = machine.installed(TicketDesk)
     if desk is None:
-        _close_printed_tickets(machine)
+        close_printed_ticket(machine)
     else:
         _complete_tickets(machine, desk)
         _look_for_contradictions(machine, desk)
@@ -135,14 +134,11 @@ def recover_tickets(machine: Machine, why: str = "") -> None:
     note_ledger(machine, why)
 
 
-def _close_printed_tickets(machine: Machine) -> None:
-    """Close printed tickets if there is no ledger: without it, no printer can be queried about them."""
-    for key, record in machine.journal.states().items():
-        if key.rpartition("/")[2] != MoneyKey.PRINT:
-            continue
-        printed = from_json(PrintingRecord, record, f"the memory's {key!r}")
-        if printed.state is PrintState.BARCODE_DONE:
-            machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={key: None})
+def close_printed_ticket(machine: Machine) -> None:
+    """Close this position's printed ticket when there is no ledger: no printer can be queried about it then."""
+    printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    if printed is not None and printed.state is PrintState.BARCODE_DONE:
+        machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
 
 
 def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:

@@ -60,7 +60,7 @@ def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes)
     """
     code = compute_code_digest()
 
-    def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
+    def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         key = f"{PlayKey.EXAMINED}{game.digest}"
         stored: Any = journal.state(key)
         if stored is not None and stored["code"] == code:
@@ -77,7 +77,7 @@ def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes)
         )
         return largest
 
-    return prizes
+    return get_largest_prizes
 
 
 def compute_code_digest() -> str:

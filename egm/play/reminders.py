@@ -49,7 +49,6 @@ class Reminders:
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
         if self._left_ns is not None and self._compute_gap_seconds() <= 0:
-            self._left_ns = None
             self._submit(EventType.SESSION_OVER)
 
     def _submit(self, event_type: EventType) -> None:
@@ -62,11 +61,24 @@ class Reminders:
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until time alone makes something due, or None for never."""
-        at = find_next_due_time(self._machine)
-        waits = [] if at is None else [(at - self._machine.times.read_steady_time()).total_seconds()]
-        waits += [] if self._left_ns is None else [self._compute_gap_seconds()]
+        """Return the seconds until time alone makes something due, or None for never.
+
+        What is due already but not accepted in the present state, such as a reminder while a door is open,
+        waits for the event that changes the state.
+        """
+        waits = []
+        if (at := find_next_due_time(self._machine)) is not None:
+            seconds = (at - self._machine.times.read_steady_time()).total_seconds()
+            if seconds > 0 or self._is_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
+                waits.append(seconds)
+        if self._left_ns is not None:
+            seconds = self._compute_gap_seconds()
+            if seconds > 0 or self._is_accepted(EventType.SESSION_OVER):
+                waits.append(seconds)
         return max(0.0, min(waits)) if waits else None
+
+    def _is_accepted(self, *event_types: EventType) -> bool:
+        return any(self._context.engine.accepts(event_type) for event_type in event_types)
 
 
 def create_reminders(context: MachineContext) -> Iterable[Attachment]:

@@ -99,6 +99,8 @@ Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
 class _Table(Documented, BaseModel):
+    """Base class of the tables of a profile; an unknown key is refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
@@ -458,7 +460,7 @@ class Profile(_Table):
         return self._file
 
     @model_validator(mode="after")
-    def _complete(self) -> "Profile":
+    def _check_consistency(self) -> "Profile":
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("languages: list each language once")
         missing = [code for code in self.languages if code not in self.title]

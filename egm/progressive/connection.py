@@ -98,6 +98,7 @@ class Waiting(asyncio.Queue[T]):
     _queue: dict[T, None]
 
     def _init(self, maxsize: int) -> None:
+        """Create the empty queue (a hook of :class:`asyncio.Queue`)."""
         del maxsize
         self._queue = {}
 

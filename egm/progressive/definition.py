@@ -59,6 +59,8 @@ ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
 
 
 class _Table(BaseModel):
+    """Base class of the tables of a level file; an unknown key is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
@@ -87,6 +89,8 @@ class _Entry(_Table):
 
 
 class _LevelFile(_Table):
+    """A whole level file."""
+
     level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
 
 

@@ -271,13 +271,13 @@ class Stick:
         if any(thread.name == name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 
-        def run() -> None:
+        def set_result() -> None:
             try:
                 done.set_result(do())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)
                 done.set_exception(error)
 
-        thread = threading.Thread(target=run, name=name, daemon=True)
+        thread = threading.Thread(target=set_result, name=name, daemon=True)
         thread.start()
         thread.join(_SECONDS)
         if thread.is_alive():

@@ -103,8 +103,9 @@ class Feeder:
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process a value; return what is wrong with it, or an empty string.
 
-        An outdated value is ignored (:meth:`Value.follows`). A lower amount without a fall is never shown (NM
-        15.1.24.12(E)), and does not count as a sign of life.
+        An outdated value is ignored (:meth:`Value.follows`). A lower amount is wrong unless the value also reports
+        that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and does not
+        count as a sign of life.
         """
         silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):

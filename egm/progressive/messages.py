@@ -51,12 +51,12 @@ def cut(length_max: int) -> BeforeValidator:
     For texts that only people read, and that a sender composes of other texts and numbers.
     """
 
-    def shorten(text: object) -> object:
+    def shorten_text(text: object) -> object:
         if isinstance(text, str) and len(text) > length_max:
             return f"{text[: length_max - 1]}…"
         return text
 
-    return BeforeValidator(shorten)
+    return BeforeValidator(shorten_text)
 
 
 MachineId = Serial
@@ -101,6 +101,8 @@ class Reason(StrEnum):
 
 
 class _Message(BaseModel):
+    """Base class of the messages of a link; an unknown member is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 

@@ -63,7 +63,7 @@ class MqttCarrier:
     async def run(self, ears: CarrierListener) -> None:
         """Carry messages until cancelled, reconnecting after each interruption; ``ears`` receives them."""
 
-        async def serve(line: Line) -> None:
+        async def serve_connection(line: Line) -> None:
             await line.subscribe(topics.ALL_VALUES)
             await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: Waiting[FromMachine] = Waiting()
@@ -77,7 +77,7 @@ class MqttCarrier:
             finally:
                 self._outbox = None
 
-        def proofs() -> ssl.SSLContext:
+        def build_context() -> ssl.SSLContext:
             try:
                 return build_tls_context(self._slot)
             except OperatorError as error:
@@ -88,9 +88,9 @@ class MqttCarrier:
 
         await stay_connected(
             self._slot,
-            proofs,
+            build_context,
             self._machine,
-            serve,
+            serve_connection,
             lambda _: None,  # every lost connection is already reported to the listener
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,

@@ -201,7 +201,7 @@ class Painter:
         The middle of its height is the middle of its capitals.
         """
 
-        def make() -> pygame.Surface:
+        def render_words() -> pygame.Surface:
             pixels = self._fit_font_pixels(words, style, width)
             paint = self.colour(style.paint)
             line = self._render_line(style.face, pixels, words)
@@ -228,7 +228,7 @@ class Painter:
             return out
 
         return self.find_or_create(
-            ("words", words, style, None if width is None else self.px(width), self.scale), make
+            ("words", words, style, None if width is None else self.px(width), self.scale), render_words
         )
 
     def text(
@@ -351,7 +351,7 @@ class Painter:
         box = self.box(rect)
         colour = self.colour(paint)
 
-        def make() -> pygame.Surface:
+        def render_shade() -> pygame.Surface:
             surface = pygame.Surface(box.size, pygame.SRCALPHA)
             over = 3
             big = (
@@ -370,7 +370,7 @@ class Painter:
             return surface
 
         if box.width > 0 and box.height > 0:
-            self.put(self.find_or_create(("shade", box.size, colour, radius), make), box.topleft)
+            self.put(self.find_or_create(("shade", box.size, colour, radius), render_shade), box.topleft)
 
     def panel(
         self,

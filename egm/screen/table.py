@@ -171,7 +171,7 @@ def read_table(game: GameView) -> Table:
         limit = data.get("table", {}).get("most")
         return Table(
             felt=str(data["felt"]),
-            spots=_link_mutual_needs({spot.id: spot for spot in spots}),
+            spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
             forms=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             most=None if limit is None else int(limit),
             wheel=tuple(map(str, data.get("wheel", ()))),
@@ -190,16 +190,16 @@ def read_table(game: GameView) -> Table:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
 
 
-def _link_mutual_needs(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """Return the spots; those that need each other in a cycle have the others of the cycle in ``round``."""
+def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
+    """Return the betting spots; if spots require each other in a cycle, each lists the others in ``round``."""
 
-    def needed(spot: Spot) -> tuple[str, ...]:
+    def list_cycle(spot: Spot) -> tuple[str, ...]:
         found = [spot.id]
         while (needs := spots[found[-1]].needs) is not None and needs not in found:
             found.append(needs)
         return tuple(found[1:]) if needs == spot.id else ()
 
-    return {name: replace(spot, round=needed(spot)) for name, spot in spots.items()}
+    return {name: replace(spot, round=list_cycle(spot)) for name, spot in spots.items()}
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:

@@ -96,7 +96,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
     """Return the background: the hall, the lit title and the empty board. It is drawn once for each size."""
     p, layout, look = stage.painter, stage.layout, stage.look
 
-    def make() -> pygame.Surface:
+    def render_backdrop() -> pygame.Surface:
         rect = find_board_rect(layout)
         surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
         draw_marquee(replace(stage, layout=replace(layout, marquee=sign(layout))), surface, title)
@@ -106,7 +106,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.find_or_create(("top", layout.size, p.scale, look.name, title), make)
+    return p.find_or_create(("top", layout.size, p.scale, look.name, title), render_backdrop)
 
 
 def _draw_board(stage: Stage) -> None:

@@ -344,11 +344,11 @@ class Web:
     def close(self) -> None:
         """Stop the web server."""
 
-        async def stop() -> None:
+        async def stop_server() -> None:
             self._server.close()
             await self._server.wait_closed()
 
-        asyncio.run_coroutine_threadsafe(stop(), self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(stop_server(), self._loop).result(timeout=10)
         self._end_loop()
 
     def _end_loop(self) -> None:

@@ -137,7 +137,7 @@ class Sheet:
         return (
             build_pair_table((f"inventory.{name}", say_plain(self.now.get(name, ""))) for name in _LINES),
             build_pair_table(
-                (_describe_game(game) for game in self.now.get("games", ())), say("service.inventory.games")
+                (_build_game_row(game) for game in self.now.get("games", ())), say("service.inventory.games")
             ),
             build_pair_table(
                 ((say_time(when), say_plain(what)) for when, what in self.changes),
@@ -146,7 +146,7 @@ class Sheet:
         )
 
 
-def _describe_game(game: Mapping[str, str]) -> tuple[Words, Words]:
+def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
     name = say_plain(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"
     return name, say("service.inventory.return", percent=game["return"], date=date)

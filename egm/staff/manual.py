@@ -124,7 +124,7 @@ def _list_permitted_roles(permission: Permission | None) -> Words:
     )
 
 
-def _iter_role_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+def _iter_permission_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
     for permission in Permission:
         yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
@@ -276,7 +276,7 @@ def _find_subject_text_key(kind: str, about: str) -> str:
 CHAPTERS: Final = (
     Chapter("faults", ("shown", "remedy", "effect", "clears", "code"), _iter_fault_rows),
     Chapter("states", ("state", "means"), _iter_state_rows),
-    Chapter("roles", ("permission", "roles"), _iter_role_rows),
+    Chapter("roles", ("permission", "roles"), _iter_permission_rows),
     Chapter("menu", ("entry", "section", "roles"), _iter_menu_rows),
     Chapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _iter_form_rows),
     Chapter("denomination", ("step", "what"), _iter_denomination_rows),

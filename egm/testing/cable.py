@@ -14,6 +14,8 @@ _LATE_SECONDS: Final = 0.09
 
 
 class _Descriptor:
+    """A file descriptor as an object that can be closed."""
+
     def __init__(self, fileno: int) -> None:
         self._fileno = fileno
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import apsw
 
+from meters.errors import JournalUnwritable
 from meters.storage import Database, DiskStorage, MediumError, Rows, StorageFile
 
 _numbers: Final = count()
@@ -73,8 +74,8 @@ _Naming = tuple[Path | None, Path | None, _File]
 class Medium:
     """The unsynced changes on a computer's disks, and the computer's power.
 
-    At operation ``cut_at`` the power fails and ``gone`` is called; later disk operations of the dying process
-    have no effect.
+    At operation ``cut_at`` the power fails and ``gone`` is called. Later writes of the dying process have no
+    effect and its reads fail, so that nothing is concluded from half of a file.
     """
 
     def __init__(self, dice: random.Random) -> None:
@@ -97,6 +98,11 @@ class Medium:
         if not self.dead:
             self.dead = True
             self.gone()
+
+    def check_power(self, path: Path) -> None:
+        """Raise :class:`JournalUnwritable` if the power is off, so that ``path`` cannot be read."""
+        if self.dead:
+            raise JournalUnwritable(f"{path}: the simulated medium has no power")
 
     def restore(self) -> None:
         """Reset the files to what the media hold, after a power loss or without one. Nobody may have them open."""
@@ -213,7 +219,17 @@ class _ForgetfulFile:
     def __init__(self, medium: Medium, path: Path, beneath: StorageFile, file: _File) -> None:
         self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
         self._bytes = _Bytes(beneath.read_at, beneath.write_at, beneath.truncate, beneath.size)
-        self.read_at, self.size, self.close = beneath.read_at, beneath.size, beneath.close
+        self.close = beneath.close
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Return up to ``size`` bytes from ``offset``."""
+        self._medium.check_power(self._path)
+        return self._beneath.read_at(offset, size)
+
+    def size(self) -> int:
+        """Return the file's size in bytes."""
+        self._medium.check_power(self._path)
+        return self._beneath.size()
 
     def write_at(self, offset: int, data: bytes) -> None:
         """Write ``data`` at ``offset``; not durable before :meth:`sync`."""
@@ -258,11 +274,21 @@ class ForgetfulStorage(DiskStorage):
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
         """Open ``path``, creating it if ``write``."""
+        self._medium.check_power(path)
         made = write and not path.exists()
         beneath = super().open_file(path, write=write)
-        if not write:
-            return beneath
-        return _ForgetfulFile(self._medium, path, beneath, self._medium.opened(path, made=made))
+        file = self._medium.opened(path, made=made) if write else _File()
+        return _ForgetfulFile(self._medium, path, beneath, file)
+
+    def exists(self, path: Path) -> bool:
+        """Return whether a file or folder exists."""
+        self._medium.check_power(path)
+        return super().exists(path)
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in ``folder``, sorted; empty if it is absent."""
+        self._medium.check_power(folder)
+        return super().names(folder)
 
     def rename(self, old: Path, new: Path) -> None:
         """Rename ``old`` to ``new``."""
@@ -343,6 +369,8 @@ class _Vfs(apsw.VFS):
         """Open a file of a database."""
         if name is None:
             raise apsw.CantOpenError("a temporary file has no medium here")
+        if self._medium.dead:
+            raise apsw.CantOpenError("the simulated medium has no power")
         path = Path(name.filename() if isinstance(name, apsw.URIFilename) else name)
         return _VfsFile(self._medium, path, name, flags)
 
@@ -362,6 +390,7 @@ class _VfsFile(apsw.VFSFile):
         self._medium = medium
         self._file = medium.opened(path, made=made)
         self._folder = path.parent
+        self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
         journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
         self._sync_name = made and bool(flags[0] & journals)
@@ -374,6 +403,12 @@ class _VfsFile(apsw.VFSFile):
     def _write(self, offset: int, data: bytes) -> None:
         super().xWrite(data, offset)
 
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
+        """Return up to ``amount`` bytes (SQLite's interface)."""
+        if self._medium.dead:
+            raise apsw.IOError("the simulated medium has no power")
+        return super().xRead(amount, offset)
+
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         """Write ``data`` at ``offset`` (SQLite's interface)."""
         self._medium.write(self._file, self._bytes, offset, data)
@@ -381,6 +416,20 @@ class _VfsFile(apsw.VFSFile):
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         """Set the size of the file (SQLite's interface)."""
         self._medium.truncate(self._file, self._bytes, newsize)
+
+    def xLock(self, level: int) -> None:  # noqa: N802
+        """Lock the file (SQLite's interface).
+
+        Reading a WAL with its index in the process requires an exclusive lock, which Linux refuses for a file
+        that is open for reading only. A reader has no lock here: nothing else has the file open.
+        """
+        if not self._is_read_only:
+            super().xLock(level)
+
+    def xUnlock(self, level: int) -> None:  # noqa: N802
+        """Unlock the file (SQLite's interface)."""
+        if not self._is_read_only:
+            super().xUnlock(level)
 
     def xSync(self, flags: int) -> None:  # noqa: N802, ARG002
         """Make the file's content durable (SQLite's interface)."""

@@ -76,7 +76,7 @@ def is_secure_enhanced(number: str) -> bool:
     return (
         _is_number(number)
         and number.startswith("00")
-        and all(_is_half_valid(half) for half in (number[2:10], number[10:]))
+        and all(_has_valid_check_digit(half) for half in (number[2:10], number[10:]))
     )
 
 
@@ -87,7 +87,7 @@ def _encode_half(value: int) -> str:
     return str(int(digits[0]) | check << 1) + digits[1:]
 
 
-def _is_half_valid(half: str) -> bool:
+def _has_valid_check_digit(half: str) -> bool:
     first = int(half[0])
     return ((first & 1) + sum(map(int, half[1:]))) % 5 == first >> 1
 

@@ -218,6 +218,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BaccaratBet]:
+        """Return the bets of the definition, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     def play(self, wager: Wager, draw: Draw) -> Play:

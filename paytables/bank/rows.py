@@ -97,14 +97,14 @@ class _Rows:
         before, self.u = self.u, self.t * cards
         mask = (1 << before) - 1
 
-        def widened(cell: int) -> int:
+        def widen_cell(cell: int) -> int:
             found, second = 0, 0
             while cell:
                 found |= (cell & mask) << (second * self.u)
                 cell, second = cell >> before, second + 1
             return found
 
-        return [[[widened(cell) for cell in row] for row in cells] for cells in every]
+        return [[[widen_cell(cell) for cell in row] for row in cells] for cells in every]
 
     def _add_cards_of_value(
         self, cells: Cells, value: int, most: int, least: int, *, half: bool

@@ -237,10 +237,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
         bets = list_bets_on_table(self.held, accepted, self.cloth.spots)
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
-        def fate(bet: Held) -> Fate:
+        def find_fate(bet: Held) -> Fate:
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
-        staying = yield from settle_or_imprison(bets, fate, shown, "refait")
+        staying = yield from settle_or_imprison(bets, find_fate, shown, "refait")
         return Outcome(
             display=shown, table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying)
         )

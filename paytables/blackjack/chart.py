@@ -66,11 +66,11 @@ class Chart:
     def build_chooser(self, table: Table) -> Chooser:
         """Return the function that answers each question about a hand as the chart does."""
 
-        def choose(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+        def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
             known = table.rounds[0].known[hand]
             return self.answer(kind.up, list_values(hand), known.best, soft=known.soft, options=options)
 
-        return choose
+        return choose_from_chart
 
     def take(self, question: PairQuestion, sums: list[Sums]) -> int:
         """Answer a question about a pair: split it into as many hands as permitted, or never; decline insurance."""

@@ -182,7 +182,7 @@ def _analyse_stakes(
         (own[each] * compute_side_return(definition, sides[each], taken=False) for each in own), Fraction(0)
     )
 
-    def rtp(mean: str, side_returns: Fraction) -> Fraction:
+    def compute_rtp(mean: str, side_returns: Fraction) -> Fraction:
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
@@ -213,13 +213,13 @@ def _analyse_stakes(
         bet=name,
         cost_credits=cost,
         options={"bets": dict(stakes)},
-        rtp=rtp(proof.mean, back),
+        rtp=compute_rtp(proof.mean, back),
         prizes=tuple(prizes),
         progressives=tuple(levels),
         strategy=STRATEGY,
-        worst_rtp=rtp(proof.worst, low),
+        worst_rtp=compute_rtp(proof.worst, low),
         simplest_strategy=CHART,
-        simplest_rtp=rtp(proof.charted, back),
+        simplest_rtp=compute_rtp(proof.charted, back),
         mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()) if hand else None,
         notes=tuple(notes),
     )

@@ -178,10 +178,10 @@ def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
 def build_dealer_play(house: House) -> Chooser:
     """Return the play of a player who follows the dealer's own rules: draw like the dealer, never double."""
 
-    def choose(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
+    def choose_like_dealer(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
         return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
 
-    return choose
+    return choose_like_dealer
 
 
 def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:

@@ -353,26 +353,28 @@ class BlackjackRound:
         """Settle a player's stakes against the dealer's hand number ``against``, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
-        def here(piece: Piece) -> bool:
+        def is_bet_against(piece: Piece) -> bool:
             return piece.against == against
 
         if has_blackjack and hand.is_blackjack:
-            yield from _settle_pieces(hand, push_bet, here)
+            yield from _settle_pieces(hand, push_bet, is_bet_against)
         elif has_blackjack:
             spared = self.house.original_only
             yield from _settle_pieces(
-                hand, settle_lost_bet, lambda piece: here(piece) and not (spared and piece.added)
+                hand, settle_lost_bet, lambda piece: is_bet_against(piece) and not (spared and piece.added)
             )
-            yield from _settle_pieces(hand, push_bet, here)
+            yield from _settle_pieces(hand, push_bet, is_bet_against)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
-            yield from _settle_pieces(hand, partial(settle_bet, odds=odds, name=BLACKJACK), here)
+            yield from _settle_pieces(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
         elif hand.points > BEST:
-            yield from _settle_pieces(hand, settle_lost_bet, here)
+            yield from _settle_pieces(hand, settle_lost_bet, is_bet_against)
         elif dealer > BEST or hand.points > dealer:
-            yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN), here)
+            yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN), is_bet_against)
         else:
-            yield from _settle_pieces(hand, push_bet if hand.points == dealer else settle_lost_bet, here)
+            yield from _settle_pieces(
+                hand, push_bet if hand.points == dealer else settle_lost_bet, is_bet_against
+            )
 
     # ------------------------------------------------------------ side bets
     def _settle_side_bets(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:

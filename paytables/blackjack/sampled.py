@@ -72,12 +72,12 @@ def sample(
     )
     box = _Box(*(np.zeros(6, dtype=np.int64) for _ in _Box._fields))
     steps = _Steps(
-        compile_kernel(_draw_card, borrows=True),
-        compile_kernel(_record_shoe_and_shuffle, borrows=True),
-        compile_kernel(_split, borrows=True),
-        compile_kernel(_hand, borrows=True),
-        compile_kernel(_draw_dealer_hand, borrows=True),
-        compile_kernel(_settle, borrows=True),
+        compile_kernel(_draw_card, counts_references=False),
+        compile_kernel(_record_shoe_and_shuffle, counts_references=False),
+        compile_kernel(_split, counts_references=False),
+        compile_kernel(_hand, counts_references=False),
+        compile_kernel(_draw_dealer_hand, counts_references=False),
+        compile_kernel(_settle, counts_references=False),
     )
     cards: Ints = np.arange(52 * house.decks) % 52
     at: Ints = np.zeros(4, dtype=np.int64)
@@ -87,7 +87,9 @@ def sample(
     while found[0].sum() < rounds:
         words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
         at[0], block = 0, block + 1
-        compile_kernel(_play, borrows=True)(steps, _Shoe(words, cards, at), rules, tables, box, found, shoes)
+        compile_kernel(_play, counts_references=False)(
+            steps, _Shoe(words, cards, at), rules, tables, box, found, shoes
+        )
     middle = hands * _MOST * unit
     nets = {
         str(banks): {

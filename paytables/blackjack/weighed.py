@@ -53,17 +53,17 @@ def _split_into_limbs(number: int, count: int) -> list[int]:
     return [number >> _LIMB * n & _LOW for n in range(count)]
 
 
-def compile_kernel(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
-    """Return a function of arrays compiled; with ``borrows`` it does not count references to its arrays."""
-    return cast("_Kernel", _compile_kernel(kernel, borrows=borrows))
+def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
+    """Return a compiled function of arrays; without ``counts_references`` it does not count references to them."""
+    return cast("_Kernel", _compile_kernel(kernel, counts_references=counts_references))
 
 
 @cache
-def _compile_kernel(kernel: Callable[..., object], *, borrows: bool) -> object:
+def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -> object:
     import numba  # noqa: PLC0415 (laboratory package)
 
     njit: Callable[..., object] = numba.njit  # the type stubs omit _nrt
-    return njit(kernel, nogil=True, _nrt=not borrows)
+    return njit(kernel, nogil=True, _nrt=counts_references)
 
 
 def _weigh(  # noqa: C901, PLR0912 (one loop for numba)

@@ -299,13 +299,13 @@ def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
     """
     pending = iter(choices)
 
-    def following(decision: Decision) -> Choice:
+    def take_next_choice(decision: Decision) -> Choice:
         choice = next(pending, None)
         if choice is None:
             raise ChoiceError(f"{decision.kind}: no choice given; the options are {list(decision.options)}")
         return choice
 
-    outcome = play_with_answers(play, wager, following)
+    outcome = play_with_answers(play, wager, take_next_choice)
     unused = len(list(pending))
     if unused:
         raise ChoiceError(f"the game ended with {unused} choices unused")

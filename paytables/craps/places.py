@@ -69,6 +69,7 @@ class SpotRules:
 
     @cached_property
     def _wins_on_seven(self) -> bool:
+        """Return whether the bet wins when a seven is thrown."""
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:

@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """An event in the life cycle of a ticket."""
+    """An event in the life cycle of a Keno ticket."""
 
     PAY = "pay"
     CANCEL = "cancel"

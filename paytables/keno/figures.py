@@ -175,7 +175,7 @@ def _analyse_most_limited_ticket(
         draw_distribution(definition.model_copy(update={"limit": None}), tables, one)
     )
 
-    def cut(cost: int) -> Fraction:
+    def compute_limited_return(cost: int) -> Fraction:
         share = Fraction(limit * options.cost, cost)
         mean = (
             sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
@@ -187,12 +187,12 @@ def _analyse_most_limited_ticket(
     stakes = _find_dearest_stakes(definition, options)
     ticket = Ticket(tuple(Selection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
-    least = cut(definition.marks.cost or ticket.cost)
+    least = compute_limited_return(definition.marks.cost or ticket.cost)
     return BetAnalysis(
         bet=f"{format_count(ticket.cost, 'credit')} on the same {format_count(spots, 'spot')}{bonuses}",
         cost_credits=ticket.cost,
         options=ticket.to_json(),
-        rtp=cut(ticket.cost),
+        rtp=compute_limited_return(ticket.cost),
         cycle=definition.cycle,
         notes=(
             "no ticket of straight selections of this number of spots returns less, for the limit of a draw",

@@ -27,14 +27,14 @@ def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, op
     """Return a selection in the form used for joint distributions."""
     stakes = selection.stakes
 
-    def win(caught: Mapping[Caught, int]) -> Won:
+    def find_win(caught: Mapping[Caught, int]) -> Won:
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
             credits_ += ways * stakes[spots] * tables.pay(spots, catch) * options.factor(marks)
             levels |= tables.levels_won(spots, stakes[spots], catch)
         return credits_, levels
 
-    return Part(tuple(groups), frozenset(stakes), win)
+    return Part(tuple(groups), frozenset(stakes), find_win)
 
 
 def compute_joint_distribution(

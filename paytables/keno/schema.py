@@ -21,7 +21,7 @@ class Balls(Strict):
     columns: PositiveInt = Field(default=10, description="how many numbers a row of the board shows")
 
     @model_validator(mode="after")
-    def _some_are_left(self) -> "Balls":
+    def _check_balls_left(self) -> "Balls":
         if self.drawn >= self.numbers:
             raise ValueError(f"{self.drawn} of {self.numbers} balls drawn leaves nothing to chance")
         return self
@@ -39,7 +39,7 @@ class Marks(Strict):
     )
 
     @model_validator(mode="after")
-    def _stakes_ascend(self) -> "Marks":
+    def _check_stakes(self) -> "Marks":
         if list(self.stakes) != sorted(set(self.stakes)):
             raise ValueError("stakes are different and ascending")
         return self

@@ -69,10 +69,12 @@ class _SmallStage(ABC):
 
     @cached_property
     def _distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Return the distribution of one run, computed once."""
         return self._compute_distribution()
 
     @cached_property
     def _table(self) -> Table:
+        """Return the table of one run, computed once."""
         return build_table(self._distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
@@ -299,6 +301,7 @@ class Hold(_SmallStage):
 
     @property
     def _total_weight(self) -> int:
+        """Return the sum of the weights of all coins."""
         return sum(p.count for p in self.props)
 
     @cached_property

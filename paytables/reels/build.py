@@ -35,7 +35,7 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
     if not isinstance(stages, Mapping):
         return data
 
-    def expand(name: str, seen: tuple[str, ...]) -> dict[str, Any]:
+    def expand_stage(name: str, seen: tuple[str, ...]) -> dict[str, Any]:
         table = stages[name]
         if not isinstance(table, Mapping):
             raise DefinitionError(file, f"stage.{name}", "is not a table")
@@ -48,15 +48,15 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         if parent in seen:
             circle = " is like ".join([*seen[seen.index(parent) :], name, parent])
             raise DefinitionError(file, where, f"is circular: {circle}")
-        return {**expand(parent, (*seen, name)), **table}
+        return {**expand_stage(parent, (*seen, name)), **table}
 
-    def stage(name: str) -> dict[str, Any]:
-        table = {"kind": "reels", **expand(name, ())}
+    def get_stage_table(name: str) -> dict[str, Any]:
+        table = {"kind": "reels", **expand_stage(name, ())}
         if "pay" in stages[name] or table["kind"] != "reels":
             table.pop("like", None)
         return table
 
-    return {**data, "stage": {name: stage(name) for name in stages}}
+    return {**data, "stage": {name: get_stage_table(name) for name in stages}}
 
 
 #: Maximum number of cells on which a sticky symbol may show: each set of stuck cells is a separate stage.
@@ -200,18 +200,18 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
         if len(set(ids)) != len(ids):
             raise DefinitionError(file, key, "two have the same id")
 
-    def refer(key: str, kind: str, name: str | None) -> None:
+    def check_reference(key: str, kind: str, name: str | None) -> None:
         if name is not None and name not in known[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")
 
     awards = _list_all_awards(definition)
     for key, award in awards:
         for kind, name in award.names():
-            refer(key, kind, name)
+            check_reference(key, kind, name)
     for mode in definition.bets.mode:
-        refer(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
+        check_reference(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
     for name, table in definition.stage.items():
-        refer(f"stage.{name}.then", "stage", getattr(table, "then", None))
+        check_reference(f"stage.{name}.then", "stage", getattr(table, "then", None))
     _check_given(definition, {n for _, award in awards for _, n in award.names()}, file)
 
 

@@ -114,13 +114,13 @@ class Chain:
         plain: dict[Node, Fraction] = defaultdict(Fraction)
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
-        def start(award: Award, rate: Fraction) -> None:
+        def add_started_runs(award: Award, rate: Fraction) -> None:
             if self.memory[award.name].is_plain:
                 plain[award.name, award.size] += rate * award.times
             else:
                 series[award.name, award.times, award.size] += rate
 
-        start(Award("stage", stage, 1, 0), Fraction(1))
+        add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._order(stage):
             if self.memory[group[0]].is_plain:
                 nodes = self._list_group_nodes(group, [n for n in plain if n[0] in group])
@@ -130,10 +130,10 @@ class Chain:
                     found[(*to, 1)] += rate
                     for award, mean in self.table(*to).rates.items():
                         if award.kind == "stage" and award.name not in group:
-                            start(award, rate * mean)
+                            add_started_runs(award, rate * mean)
                 continue
             for key in [k for k in series if k[0] == group[0]]:
-                self._walk_series(key, series[key], found, start)
+                self._walk_series(key, series[key], found, add_started_runs)
         return dict(found)
 
     def _walk_series(

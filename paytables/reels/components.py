@@ -163,10 +163,10 @@ def _build_line_letter(
 ) -> Callable[[int, Column], int]:
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
 
-    def letter(x: int, column: Column) -> int:
+    def find_letter(x: int, column: Column) -> int:
         return numbers[x][tuple(column[row] for row in rows[x])]
 
-    return letter
+    return find_letter
 
 
 def _build_line_automaton(
@@ -183,11 +183,11 @@ def _build_line_automaton(
     last = [pattern.last for pattern in patterns]
 
     @cache
-    def won(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
+    def choose_best_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
         end = End(patterns[index].prize, multiplier, patterns[index].part)
         return end.rank, end
 
-    def step(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
+    def advance(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
         best, alive = state
         rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
@@ -198,15 +198,15 @@ def _build_line_automaton(
             if last[index] > first[x + 1]:
                 still.append((index, grown))
                 continue
-            rank_won, end = won(index, merge(grown))
+            rank_won, end = choose_best_end(index, merge(grown))
             if rank_won > rank:
                 rank, best = rank_won, end
         if largest == 1:  # without multipliers a pattern that cannot beat the prize already won is dropped
-            still = [each for each in still if won(each[0], 1)[0] > rank]
+            still = [each for each in still if choose_best_end(each[0], 1)[0] > rank]
         return ((best, tuple(still)) if still else best), 1
 
     start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))
-    return graph.add_automaton(start, step, [len(a) for a in alphabet], lambda state: state[0])
+    return graph.add_automaton(start, advance, [len(a) for a in alphabet], lambda state: state[0])
 
 
 def _multiply_factors(
@@ -246,40 +246,40 @@ def build_ways_components(
     shown_in = build_counter(element, once=once)
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
-    def letter(_x: int, column: Column) -> int:
+    def count_in_column(_x: int, column: Column) -> int:
         return shown_in(column)
 
-    def run(count: int) -> tuple[bool, ...]:
+    def mark_reels(count: int) -> tuple[bool, ...]:
         return tuple(x < count for x in range(reels))
 
-    def left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+    def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
         if not shown:
-            return (_find_reached_end(prizes, x, run(x)), 1)
-        return (End(prizes[top], part=run(top)) if x + 1 == top else "run", shown)
+            return (_find_reached_end(prizes, x, mark_reels(x)), 1)
+        return (End(prizes[top], part=mark_reels(top)) if x + 1 == top else "run", shown)
 
-    def right(count: int) -> WaysStep:
-        def step(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+    def build_step_from_right(count: int) -> WaysStep:
+        def step_from_right(x: int, _state: str, shown: int) -> tuple[str | End, int]:
             inside = x >= reels - count
             blocked = x == reels - count - 1 and shown and count < top
             if (inside and not shown) or blocked:
                 return (NOTHING, 1)
             return ("run", shown if inside else 1)
 
-        return step
+        return step_from_right
 
     widths = [m + 1 for m in most]
     steps: list[tuple[WaysStep, End]] = []
     if direction in {"left", "both"}:
-        steps.append((left, _find_reached_end(prizes, reels, run(reels))))
+        steps.append((step_from_left, _find_reached_end(prizes, reels, mark_reels(reels))))
     if direction in {"right", "both"}:
         counts = [c for c in prizes if direction == "right" or c < reels]
-        steps.extend((right(c), End(prizes[c], part=run(c)[::-1])) for c in counts)
+        steps.extend((build_step_from_right(c), End(prizes[c], part=mark_reels(c)[::-1])) for c in counts)
     return [
         Component(
             "ways",
             number,
             graph.add_automaton("run", step, widths, _build_constant_finish(end)),
-            letter,
+            count_in_column,
             shows=element,
         )
         for step, end in steps
@@ -304,15 +304,17 @@ def build_scatter_component(
     highest = max(prizes)
     everywhere = (True,) * len(columns)
 
-    def letter(_x: int, column: Column) -> int:
+    def count_in_column(_x: int, column: Column) -> int:
         return shown_in(column)
 
-    def step(_x: int, count: int, shown: int) -> tuple[int | End, int]:
+    def add_shown(_x: int, count: int, shown: int) -> tuple[int | End, int]:
         return (min(count + shown, highest), 1)
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
-    start = graph.add_automaton(0, step, widths, lambda count: _find_reached_end(prizes, count, everywhere))
-    return Component("scatter", number, start, letter, shows=fits)
+    start = graph.add_automaton(
+        0, add_shown, widths, lambda count: _find_reached_end(prizes, count, everywhere)
+    )
+    return Component("scatter", number, start, count_in_column, shows=fits)
 
 
 def build_stick_component(
@@ -328,18 +330,18 @@ def build_stick_component(
     heights = [len(reel[0]) for reel in columns]
     first = [sum(heights[:x]) for x in range(len(heights))]
 
-    def letter(_x: int, column: Column) -> int:
+    def mask_column(_x: int, column: Column) -> int:
         return sum(1 << row for row, s in enumerate(column) if s == symbol)
 
-    def step(x: int, mask: int, rows: int) -> tuple[int | End, int]:
+    def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | End, int]:
         return (mask | rows << first[x], 1)
 
-    def finish(mask: int) -> End:
+    def build_mask_end(mask: int) -> End:
         awards = given(mask)
         return End(Prize("", 0, awards)) if awards else NOTHING
 
-    widths = [max(letter(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
-    return Component("stick", 1, graph.add_automaton(0, step, widths, finish), letter)
+    widths = [max(mask_column(x, column) for column in reel) + 1 for x, reel in enumerate(columns)]
+    return Component("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
 
 
 def _find_reached_end(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:

@@ -45,6 +45,7 @@ class _Enumerated(OnReels, ABC):
         return [len(at) for at in self.reels.column_at]
 
     def _check_size(self) -> None:
+        """Raise :class:`BeyondReach` if there are too many windows to enumerate."""
         windows = prod(self._sizes)
         if windows > ENUMERATED_MAX:
             raise BeyondReach(
@@ -58,6 +59,7 @@ class _Enumerated(OnReels, ABC):
 
     @cached_property
     def _enumeration(self) -> "_Enumeration":
+        """Return the exact figures, enumerated once."""
         self._check_size()
         return self._enumerate()
 
@@ -251,10 +253,12 @@ class Holds(_Enumerated):
 
     @property
     def _sizes(self) -> list[int]:
+        """Return the number of classes of each reel."""
         return [max(classes) + 1 for classes in self._classes]
 
     @cached_property
     def _weights(self) -> list[list[int]]:
+        """Return the number of cases of each class of each reel."""
         found = []
         for classes, weights in zip(self._classes, self.reels.column_weights, strict=True):
             counts = [0] * (max(classes) + 1)

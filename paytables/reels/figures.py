@@ -288,12 +288,15 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple
     return tuple(found)
 
 
-def _compute_extra_rates(stages: ModeStages, runs: Runs, wanted: str) -> Mapping[str, Fraction]:
-    """Return how many levels, or prizes in kind, one game gives on average, by name."""
+def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[str, Fraction]:
+    """Return how often one game awards each progressive level or each merchandise prize, on average.
+
+    ``kind`` chooses: ``progressive`` or ``merchandise``.
+    """
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
-        for (kind, what), mean in stages.stage(name, size).extras().items():
-            if kind == wanted:
+        for (awarded, what), mean in stages.stage(name, size).extras().items():
+            if awarded == kind:
                 rates[what] += rate * mean
     return rates
 
@@ -303,7 +306,7 @@ def _list_merchandise_shares(
 ) -> tuple[MerchandiseShare, ...]:
     if not definition.merchandise:
         return ()
-    rates = _compute_extra_rates(stages, runs, "merchandise")
+    rates = _compute_award_rates(stages, runs, "merchandise")
     return tuple(
         MerchandiseShare(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
         for prize in definition.merchandise
@@ -326,7 +329,7 @@ def _list_progressive_shares(
     """Return the share of each progressive level in the return of the mode."""
     if not definition.progressive:
         return ()
-    rates = _compute_extra_rates(stages, runs, "progressive")
+    rates = _compute_award_rates(stages, runs, "progressive")
     found = []
     cost = stages.mode.cost
     for level in definition.progressive:

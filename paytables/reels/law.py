@@ -69,8 +69,8 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
     return dict(distribution)
 
 
-def run_nothing(reels: Reels) -> Mapping[GivenAwards, int]:
-    """Return the number of windows of the cycle that pay no credits, by the awards they give.
+def count_losing_windows(reels: Reels) -> Mapping[GivenAwards, int]:
+    """Return how many windows of the cycle pay no credits, by their other awards (free games, levels).
 
     Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine can compute it at start-up.
     """

@@ -299,13 +299,13 @@ class ReelBuilder:
         then = self.table.then
         own = then in {None, self.name}
 
-        def given(mask: int) -> tuple[Award, ...]:
+        def list_mask_awards(mask: int) -> tuple[Award, ...]:
             if mask == self.size:
                 return ()
             stay = (Award("stick", "", 1, mask),) if own else ()
             return stay if then is None else (*stay, Award("stage", then, 1, mask))
 
-        return parts.build_stick_component(graph, symbol, columns, given)
+        return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
     def resolve_element(self, where: str, name: str) -> parts.Element:
         """Return the multipliers of a symbol or group; ``"*"`` is refused."""

@@ -268,6 +268,7 @@ class ReelRules(Tableless):
 
     @cached_property
     def _volatility(self) -> Analysis:
+        """Return the exact figures up to the volatility, computed once."""
         return self.analyse(Depth.VOLATILITY)
 
 

@@ -86,7 +86,7 @@ class Award(Strict):
         return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
 
     @model_validator(mode="after")
-    def _one_kind(self) -> "Award":
+    def _check_one_kind(self) -> "Award":
         if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
             raise ValueError("names exactly one of stage, progressive, merchandise, step")
         return self
@@ -189,7 +189,9 @@ class ReelsStage(Strict):
 
     @field_validator("weights")
     @classmethod
-    def _laid_out(cls, value: tuple[tuple[int, ...], ...] | None) -> tuple[tuple[int, ...], ...] | None:
+    def _check_case_count(
+        cls, value: tuple[tuple[int, ...], ...] | None
+    ) -> tuple[tuple[int, ...], ...] | None:
         for x, weights in enumerate(value or ()):
             if sum(weights) > CASES_MAX:
                 raise ValueError(f"reel {x + 1} has {sum(weights):,} cases; {CASES_MAX:,} are the most")
@@ -275,7 +277,7 @@ class Progressive(Strict):
 
     @field_validator("increment")
     @classmethod
-    def _part_of_the_bet(cls, value: str) -> str:
+    def _check_increment(cls, value: str) -> str:
         if Fraction(value) >= 1:
             raise ValueError(f"{value} of each bet: less than the whole bet must go to the meter")
         return value

@@ -10,7 +10,7 @@ from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.law import run_distribution, run_nothing
+from paytables.reels.law import count_losing_windows, run_distribution
 from paytables.reels.run import (
     GivenAwards,
     Paid,
@@ -114,6 +114,7 @@ class Spin(OnReels):
 
     @cached_property
     def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:
+        """Return how many windows of the cycle give each combination of credits and awards."""
         return run_distribution(self.reels)
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
@@ -123,7 +124,7 @@ class Spin(OnReels):
     @cached_property
     def nothing(self) -> Mapping[GivenAwards, Fraction]:
         """Return the probabilities of the awards of runs that pay no credits. Raises BeyondReach."""
-        return {given: Fraction(n, self.reels.cycle) for given, n in run_nothing(self.reels).items()}
+        return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
@@ -131,6 +132,7 @@ class Spin(OnReels):
 
     @cached_property
     def _tops(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+        """Return, for each combination of awards, the most credits and their probability."""
         try:
             found = find_top_pays(self.reels)
         except BeyondReach as beyond:
@@ -142,14 +144,17 @@ class Spin(OnReels):
 
     @cached_property
     def _ends(self) -> moments.Ends:
+        """Return the results of each component with their numbers of cases."""
         return moments.ends_by_component(self.reels)
 
     @cached_property
     def _means(self) -> Table:
+        """Return the table of a run without second moments."""
         return moments.run_table(self.reels, self._ends, second=False)
 
     @cached_property
     def _moments(self) -> Table:
+        """Return the table of a run with second moments."""
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_table(self.compute_distribution())
         return moments.run_table(self.reels, self._ends, second=True)

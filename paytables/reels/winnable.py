@@ -63,15 +63,15 @@ class Winnable:
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
 
-        def shown(patterns: Sequence[parts.Pattern]) -> bool:
+        def can_any_show(patterns: Sequence[parts.Pattern]) -> bool:
             return any(parts.can_show(p, line, columns) for p in patterns for line in lines)
 
         left = list(patterns)
         for prize in {p.prize: None for p in patterns}:
             made = [p for p in patterns if p.prize == prize]
-            if not shown(made):
+            if not can_any_show(made):
                 self._refuse_prize(where, prize, "can never be won: some reel shows nothing that fits")
-            elif not shown(
+            elif not can_any_show(
                 [own for p in made for own in self._builder.list_patterns_with_own_symbol(where, pay, p)]
             ):
                 self._refuse_prize(where, prize, _ALONE)

@@ -86,7 +86,7 @@ class Layout(Strict):
     cost: PositiveInt | None = Field(default=None, description="the most one spin may cost, in credits")
 
     @model_validator(mode="after")
-    def _stakes_ascend(self) -> "Layout":
+    def _check_stakes(self) -> "Layout":
         if list(self.stakes) != sorted(set(self.stakes)):
             raise ValueError("stakes are different and ascending")
         return self

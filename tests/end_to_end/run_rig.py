@@ -89,7 +89,7 @@ class Visit:
     @contextlib.asynccontextmanager
     async def at(cls, folder: StateFolder, position: int = 1):
         screen, wishes = await connect(
-            folder.find_screen_socket(position), folder.find_screen_token(position)
+            folder.find_screen_socket(position), folder.get_screen_token_path(position)
         )
         bench, hands = await connect(folder.bench_socket, folder.bench_token)
         await bench.readline()

@@ -160,7 +160,7 @@ class Table:
         Each has the naming columns and some of the others. Return an empty list if that is impossible.
         """
 
-        def fits(columns: Sequence[int]) -> bool:
+        def do_columns_fit(columns: Sequence[int]) -> bool:
             titles = [heads[i] for i in columns] if heads else ()
             rows = [[row[i] for i in columns] for row in cells]
             return _fit_widths([self._columns[i] for i in columns], titles, rows, width) is not None
@@ -168,9 +168,9 @@ class Table:
         names = list(range(self.naming))
         parts: list[list[int]] = []
         for column in range(self.naming, len(self._columns)):
-            if parts and fits([*parts[-1], column]):
+            if parts and do_columns_fit([*parts[-1], column]):
                 parts[-1].append(column)
-            elif names and fits([*names, column]):
+            elif names and do_columns_fit([*names, column]):
                 parts.append([*names, column])
             else:
                 return []

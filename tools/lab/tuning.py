@@ -231,16 +231,16 @@ def _iter_pay_changes(
     least = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in moved}
     most = {key: int(value_at(start, key)) + limits[key] - now[key] for key in moved}
 
-    def nearest(key: Path, need: Fraction) -> int:
+    def find_nearest_pay(key: Path, need: Fraction) -> int:
         return max(least[key], min(most[key], round(need / slopes[key])))
 
     for key in moved:
-        if by := nearest(key, missing):
+        if by := find_nearest_pay(key, missing):
             yield abs(missing - by * slopes[key]), abs(by), ((key, now[key] + by),)
     for one, other in combinations(moved, 2):
         for by in range(max(least[one], -_REACH), min(most[one], _REACH) + 1):
             left = missing - by * slopes[one]
-            if by and (also := nearest(other, left)):
+            if by and (also := find_nearest_pay(other, left)):
                 changes = ((one, now[one] + by), (other, now[other] + also))
                 yield abs(left - also * slopes[other]), abs(by) + abs(also), changes
 

@@ -85,7 +85,7 @@ async def _ask(port: str, protocol: str) -> str | None:
     lost = asyncio.Event()
     identity = ""
 
-    def heard(event: DeviceEvent) -> None:
+    def handle_event(event: DeviceEvent) -> None:
         nonlocal identity
         if isinstance(event, Identified):
             identity = event.identity
@@ -96,7 +96,7 @@ async def _ask(port: str, protocol: str) -> str | None:
             lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line)
-    driver = asyncio.ensure_future(create_lone_driver(protocol, "probe", line, heard).run())
+    driver = asyncio.ensure_future(create_lone_driver(protocol, "probe", line, handle_event).run())
     waits = [asyncio.ensure_future(each.wait()) for each in (answered, lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)

@@ -144,8 +144,11 @@ class Proofs(Step):
             return say_failure(error)
         return Way.ON
 
-    def signature(self, text: str, reason: str) -> Signature:
-        """Return the machine's signature of a file in the names of the persons who entered their PINs."""
+    def build_signature(self, text: str, reason: str) -> Signature:
+        """Return the record of who approves this text of the file, why and when.
+
+        It holds the text's SHA-256 and the persons who entered their PINs; the machine's key does not sign here.
+        """
         persons = tuple(person.id for person in self.proved)
         return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
 
@@ -213,7 +216,7 @@ class Signing(Proofs):
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
         replace(draft.roster, path=self.state.staff).write_to(self.state.staff)
-        self.signature(text, FIRST).write(self.state.root / FILE_NAME)
+        self.build_signature(text, FIRST).write(self.state.root / FILE_NAME)
         replace_private(self.file, text)
 
 
@@ -254,7 +257,7 @@ class PuttingBack(Proofs):
 
     def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
         """Store the signature on the machine, then write the restored cabinet file."""
-        self.signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
+        self.build_signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
         replace_private(self.file, self.text)
 
 

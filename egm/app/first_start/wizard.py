@@ -143,18 +143,20 @@ def build_steps(
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
 
-    def take(draft: Draft, values: dict[str, str]) -> None:
+    def add_machine_values(draft: Draft, values: dict[str, str]) -> None:
         draft.machine |= values
 
-    def place(draft: Draft, chosen: str) -> None:
+    def replace_house(draft: Draft, chosen: str) -> None:
         draft.profile, draft.placed = load_profile(chosen), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
     steps: tuple[Step, ...] = (
-        Fields("machine", lambda _: machine, take),
-        Pick("profile", list_profiles, place),
-        Fields("house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), take),
-        Pick("time_zone", time_zones, lambda draft, chosen: take(draft, {"time_zone": chosen})),
+        Fields("machine", lambda _: machine, add_machine_values),
+        Pick("profile", list_profiles, replace_house),
+        Fields(
+            "house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), add_machine_values
+        ),
+        Pick("time_zone", time_zones, lambda draft, chosen: add_machine_values(draft, {"time_zone": chosen})),
         Devices(ports),
         Toggle(
             "games",
@@ -214,7 +216,7 @@ async def run_first_start(
     language = LANGUAGES[0]
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
-    def shown() -> Snapshot:
+    def build_snapshot() -> Snapshot:
         now = clock.now().isoformat(timespec="seconds")
         bare = build_bare_snapshot(identity, load_profile("generic"), now)
         return bare.model_copy(
@@ -228,25 +230,25 @@ async def run_first_start(
             }
         )
 
-    def hear(intent: Intent) -> None:
+    def handle_intent(intent: Intent) -> None:
         nonlocal language
         if intent.name == "language" and intent.value in LANGUAGES:
             language = str(intent.value)
-            server.send(shown())
+            server.send(build_snapshot())
         else:
             wizard.process_answer(intent)
 
     server = ScreenServer(
         state.screen_socket,
         make_token(state.screen_token),
-        greeting=lambda: (Hello(), shown()),
-        on_intent=hear,
+        greeting=lambda: (Hello(), build_snapshot()),
+        on_intent=handle_intent,
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
         (back,) if back is not None else build_steps(state, file, clock, ports, link, digest),
         draft,
-        lambda: server.send(shown()),
+        lambda: server.send(build_snapshot()),
     )
     await server.start()
     alive = asyncio.ensure_future(send_heartbeats())

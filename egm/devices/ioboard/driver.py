@@ -184,14 +184,18 @@ class IoBoardDriver(LineDriver[Message]):
     def _report_inputs(self) -> None:
         """Report the state of all doors and keys."""
 
-        def on(group: str) -> frozenset[str]:
+        def list_active_inputs(group: str) -> frozenset[str]:
             return frozenset(
                 name
                 for place, (kind, name) in enumerate(codec.INPUTS)
                 if kind == group and self._levels >> place & 1
             )
 
-        self._emit(InputsKnown(device=self.name, doors_open=on("door"), keys_on=on("key")))
+        self._emit(
+            InputsKnown(
+                device=self.name, doors_open=list_active_inputs("door"), keys_on=list_active_inputs("key")
+            )
+        )
         self._report_sensor_faults()
 
     def _report_sensor_faults(self) -> None:

@@ -162,7 +162,7 @@ def _build_local_clock(host: Host) -> Any:
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 
-    def now() -> datetime:
+    def get_local_time() -> datetime:
         return (clock.now() + offset).astimezone(zone)
 
-    return now
+    return get_local_time

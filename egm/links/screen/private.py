@@ -39,13 +39,23 @@ async def listen(
     *,
     line_bytes_max: int,
 ) -> asyncio.Server:
-    """Serve on a socket at ``path`` (mode 0600), replacing one left by a killed process."""
+    """Serve on a socket at ``path`` (mode 0600), replacing one left by a killed process.
+
+    If the machine stops before the server is returned, the socket is closed: the caller could not close it.
+    """
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
     mask = os.umask(0o177)
     try:
         with open_socket_address(path) as address:
-            server = await asyncio.start_unix_server(serve, address, limit=line_bytes_max)
-        share(path, 0o660)
+            server = await asyncio.start_unix_server(
+                serve, address, limit=line_bytes_max, start_serving=False
+            )
     finally:
         os.umask(mask)
+    try:
+        share(path, 0o660)
+        await server.start_serving()
+    except BaseException:
+        server.close()
+        raise
     return server

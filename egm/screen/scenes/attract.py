@@ -157,7 +157,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
     side = 900.0
     step = int(stage.view.now * 6) % 15 * 2
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_rays(size: tuple[int, int]) -> pygame.Surface:
         small = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
         ink = Ink(small, (100, 100), 1)
         for i in range(12):
@@ -182,7 +182,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
     p.art(
         ("rays", step, stage.look.name),
         (centre[0] - side / 2, centre[1] - side / 2, side, side),
-        make,
+        render_rays,
         alpha=strength,
     )
     p.surface.set_clip(clip)

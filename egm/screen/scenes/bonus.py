@@ -25,7 +25,7 @@ _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2c
 def draw_board_background(stage: Stage) -> None:
     """Draw the dark, patterned background of a feature's board."""
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_board(size: tuple[int, int]) -> pygame.Surface:
         _, _, w, h = stage.layout.field
         ink = Ink(size, (w, h), 2)
         look = stage.look
@@ -43,7 +43,7 @@ def draw_board_background(stage: Stage) -> None:
         )
         return ink.finish()
 
-    stage.painter.art(("board", stage.look.name), stage.layout.field, make)
+    stage.painter.art(("board", stage.look.name), stage.layout.field, render_board)
 
 
 def format_item_award(stage: Stage, item: Item) -> str:

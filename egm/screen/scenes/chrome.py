@@ -135,7 +135,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
     game = stage.view.game
     title = texts.choose_translation(game.title, game.id) if game else "Open EGM"
 
-    def make() -> pygame.Surface:
+    def render_background() -> pygame.Surface:
         field = p.box(layout.field)
         surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, field.center)
         draw_marquee(stage, surface, title)
@@ -166,7 +166,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
         return surface.convert() if pygame.display.get_surface() else surface
 
     return p.find_or_create(
-        ("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make
+        ("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), render_background
     )
 
 

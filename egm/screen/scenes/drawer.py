@@ -72,13 +72,13 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     high = layout.finger if layout.is_telephone else _compute_enlargement(layout.drawer) * (_ROW - 7)
     step = high + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
-    def place(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+    def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
         one = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step
         return (left + (index % columns) * (one + 10), y, one, high)
 
-    def money(device: str | None, cents: int, at: Rect) -> Control:
+    def build_money_control(device: str | None, cents: int, at: Rect) -> Control:
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
         return Control(at, texts.amount(cents), (command,))
 
@@ -90,18 +90,24 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     found: list[Control] = []
     if acceptor is not None:
         bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
-        found += [money(acceptor, cents, place("bills", i)) for i, cents in enumerate(bills)]
+        found += [
+            build_money_control(acceptor, cents, find_control_rect("bills", i))
+            for i, cents in enumerate(bills)
+        ]
     if coins is not None:
         taken = list(view.bench[coins]["coins_cents"])[:4]
-        found += [money(coins, cents, place("coins", i, len(taken))) for i, cents in enumerate(taken)]
+        found += [
+            build_money_control(coins, cents, find_control_rect("coins", i, len(taken)))
+            for i, cents in enumerate(taken)
+        ]
     ticket = find_last_ticket(view)
     if acceptor is not None and ticket:
         command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
-        found.append(Control(place("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
+        found.append(Control(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
     if board is not None:
-        found += _lay_out_board_controls(board, view, texts, place)
+        found += _lay_out_board_controls(board, view, texts, find_control_rect)
     if acceptor is not None:
-        found += _lay_out_fault_controls(acceptor, view, texts, place)
+        found += _lay_out_fault_controls(acceptor, view, texts, find_control_rect)
     return found
 
 

@@ -71,7 +71,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
     p, (_, _, w, h) = stage.painter, stage.layout.field
     step = int(stage.view.now * 9) % _BEAM_STEPS
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small = (max(1, size[0] // 3), max(1, size[1] // 3))
         ink, reach = Ink(small, (w, h), 1), max(w, h)
         for i in range(8):
@@ -85,7 +85,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
         beams.blit(create_painted_surface(small, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
-    p.art(("beams", step, stage.look.name), stage.layout.field, make, alpha=strength)
+    p.art(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=strength)
 
 
 def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
@@ -93,7 +93,7 @@ def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
     beat = round(4 * stage.compute_flash_brightness())
     x, y, w, h = rect
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_veil(size: tuple[int, int]) -> pygame.Surface:
         surface = create_painted_surface(
             size,
             Linear(
@@ -109,4 +109,4 @@ def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
         surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED)
         return surface
 
-    stage.painter.art(("awaited", beat, stage.look.name), (x - 4, y - 4, w + 8, h + 8), make)
+    stage.painter.art(("awaited", beat, stage.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil)

@@ -133,7 +133,7 @@ def _has_effect(chips: Chips, name: str) -> bool:
 
 
 def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: bool = True) -> None:
-    """Draw a table's key; its text may fill the key, because there are many side by side."""
+    """Draw a button of a table game; its text may fill it, because there are many side by side."""
     x, y, w, h = rect
     draw_button(stage, rect, "", lit=lit, on=on)
     style = Style("strong", "caption", "text" if on else "text_dim")
@@ -141,7 +141,7 @@ def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: boo
 
 
 def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
-    """Draw a key that opens a part of the layout: with its name, or on a telephone with its count of numbers."""
+    """Draw a button that opens a part of the layout: with its name, or on a telephone with its count of numbers."""
     draw_key(stage, rect, format_part_name(stage, table, part), lit=lit)
 
 

@@ -426,12 +426,12 @@ def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
         p.text(str(i + 1), (cx + 26, cy + tall / 2), Style("heavy", "small", colour), width=44)
         grid: Rect = (cx + 52, cy + 6, cell - 64, tall - 14)
 
-        def make(
+        def render_line_grid(
             size: tuple[int, int], line: tuple[int, ...] = line, colour: tuple[int, int, int, int] = colour
         ) -> pygame.Surface:
             return _draw_line_grid(size, field, line, colour)
 
-        p.art(("line grid", line, field.heights, colour), grid, make)
+        p.art(("line grid", line, field.heights, colour), grid, render_line_grid)
 
 
 def _draw_line_grid(

@@ -183,7 +183,7 @@ def _arrange_lines(
     sheets: list[list[tuple[Rect, Line]]] = [[]]
     column, top = 0, y
 
-    def turn() -> None:
+    def start_column() -> None:
         nonlocal column, top
         top = y
         column = 1 - column if double else 0
@@ -196,13 +196,13 @@ def _arrange_lines(
         least = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
         height = sum(line.high for line in block)
         if top > y and top + (height if double and column == 0 and height <= h else least) > y + h:
-            turn()
+            start_column()
         for line in heads:
             sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
             top += line.high
         for line in rows:
             if top + line.high > y + h and top > y:
-                turn()
+                start_column()
                 for head in (head for head in heads if head.kind == "head" or column == 0):
                     sheets[-1].append(((x + column * (wide + _GAP), top, wide, head.high), head))
                     top += head.high

@@ -337,14 +337,16 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
 
-        def bead(size: tuple[int, int], on: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (the loop's)
+        def render_bead(size: tuple[int, int], on: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (the loop's)
             ink = Ink(size)
             ink.fill(ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if on else 0.7))
             return ink.finish()
 
         size = 26.0
         stage.painter.art(
-            ("bead", i == lit, colour), (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size), bead
+            ("bead", i == lit, colour),
+            (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size),
+            render_bead,
         )
 
 

@@ -188,7 +188,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     chosen = stage.view.game is game
     title = stage.texts.choose_translation(game.title, game.id)
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_tile(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (w, h), 2)
         ink.fill(box(0, 0, w, h, 26), BLACK)
         ink.fill(box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim))
@@ -202,7 +202,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         )
         return ink.finish()
 
-    p.art(("tile", game.id), rect, make)
+    p.art(("tile", game.id), rect, render_tile)
     size = "title" if h > _TALL else "lead"
     head = stage.theme.sizes[size] * 1.3
     p.text(

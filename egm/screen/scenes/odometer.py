@@ -78,14 +78,14 @@ def _render_digit(painter: Painter, digit: int, height: float, *, dim: bool) -> 
     pixels = painter.px(height * 0.86)
     bright = _choose_digit_colour(dim=dim)
 
-    def make() -> pygame.Surface:
+    def render_tinted_digit() -> pygame.Surface:
         mask = painter.font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
         paint = Linear(
             ((0, mix(bright, WHITE, 0.7)), (0.55, bright), (1, mix(bright, (190, 90, 0, 255), 0.45)))
         )
         return _tint_mask(mask, paint)
 
-    return painter.find_or_create(("odometer digit", digit, pixels, dim), make)
+    return painter.find_or_create(("odometer digit", digit, pixels, dim), render_tinted_digit)
 
 
 def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
@@ -118,13 +118,13 @@ def _draw_sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
     low = char in ".,"
     pixels = painter.px(h * 0.86)
 
-    def make() -> pygame.Surface:
+    def render_sign() -> pygame.Surface:
         letters = (
             painter.font("numbers", pixels).render(char, True, _choose_digit_colour(dim=dim)).premul_alpha()
         )
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.find_or_create(("odometer sign", char, pixels, dim), make)
+    art = painter.find_or_create(("odometer sign", char, pixels, dim), render_sign)
     top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
     if not low:
         top = y + h * 0.52 - art.get_height() / painter.scale / 2

@@ -122,7 +122,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
     """Draw brushed metal where there is no reel, with each window sunk into it."""
     rim = build_metal_gradient(stage.theme, stage.look.rim).stops
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.field
         ink = Ink(size, (w, h), 2)
         dark = [mix(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
@@ -136,7 +136,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
             ink.fill(box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
         return ink.finish()
 
-    stage.painter.art(("bezels", grid, stage.look.name), grid.field, make)
+    stage.painter.art(("bezels", grid, stage.look.name), grid.field, render_bezels)
 
 
 def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
@@ -272,7 +272,7 @@ def _draw_cell(
     cell = p.box(grid.cell(reel, 0))
     size = (cell.width, cell.height + 1)
 
-    def make() -> pygame.Surface:
+    def render_cell() -> pygame.Surface:
         surface = draw_reel_paper(size, look.paper)
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
@@ -290,7 +290,7 @@ def _draw_cell(
         return surface
 
     p.surface.blit(
-        p.find_or_create(("cell", symbol, size, look.name, blurred, stage.texts.language), make),
+        p.find_or_create(("cell", symbol, size, look.name, blurred, stage.texts.language), render_cell),
         (area.left, area.top),
     )
 
@@ -306,7 +306,7 @@ def _draw_shadow(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
 def _draw_reel_glass(stage: Stage, grid: Grid, reel: int) -> None:
     """Draw the shading of a round reel behind glass: dark above and below, a faint reflection across."""
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_glass(size: tuple[int, int]) -> pygame.Surface:
         dark: Colour = (10, 4, 20, 255)
         surface = create_painted_surface(
             size,
@@ -333,4 +333,4 @@ def _draw_reel_glass(stage: Stage, grid: Grid, reel: int) -> None:
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED)
         return surface
 
-    stage.painter.art(("glaze",), grid.reel(reel), make)
+    stage.painter.art(("glaze",), grid.reel(reel), render_glass)

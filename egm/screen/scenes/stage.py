@@ -139,8 +139,8 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     p, now = stage.painter, stage.view.now
     side = 22.0
 
-    def lamp(level: int) -> Callable[[tuple[int, int]], pygame.Surface]:
-        def make(size: tuple[int, int]) -> pygame.Surface:
+    def build_lamp_renderer(level: int) -> Callable[[tuple[int, int]], pygame.Surface]:
+        def render_lamp(size: tuple[int, int]) -> pygame.Surface:
             ink = Ink(size)
             share = level / 3
             body = mix((96, 60, 16, 255), (255, 250, 214, 255), share)
@@ -164,7 +164,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
             )
             return ink.finish()
 
-        return make
+        return render_lamp
 
     places = _list_points_around(grow_rect(rect, FRAME / 2 - 1), 46)
     for i, (x, y) in enumerate(places):
@@ -181,7 +181,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
         else:
             level = round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35))
         level = max(0, min(3, level))
-        p.art(("bulb", level), (x - side, y - side, 2 * side, 2 * side), lamp(level))
+        p.art(("bulb", level), (x - side, y - side, 2 * side, 2 * side), build_lamp_renderer(level))
 
 
 def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
@@ -243,7 +243,7 @@ def draw_focus(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     wide, tall = w + 20, h + 20
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_focus_frame(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (wide, tall), 2)
         ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 9, (0, 0, 0, 220))
         ink.stroke(box(5, 5, wide - 10, tall - 10, 22), 5, WHITE)
@@ -253,4 +253,4 @@ def draw_focus(stage: Stage, rect: Rect) -> None:
                 ink.fill(corner, stage.theme.colour("meter"))
         return ink.finish()
 
-    stage.painter.art(("focus",), (x - 10, y - 10, wide, tall), make)
+    stage.painter.art(("focus",), (x - 10, y - 10, wide, tall), render_focus_frame)

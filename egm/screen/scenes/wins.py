@@ -109,7 +109,7 @@ def _draw_winning_symbol(
     x, y, w, h = rect
     step = round(beat * 6)
 
-    def frame(size: tuple[int, int]) -> pygame.Surface:
+    def render_frame(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (w, h), 2)
         ink.fill(
             box(0, 0, w, h, 12),
@@ -121,7 +121,7 @@ def _draw_winning_symbol(
         ink.stroke(box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
         return ink.finish()
 
-    p.art(("win frame", colour), rect, frame)
+    p.art(("win frame", colour), rect, render_frame)
     side = min(w, h) * (0.96 + 0.1 * step / 6)
     if not is_blank(symbol):
         size, cell = (p.px(side), p.px(side)), p.box(grid.cell(place[0], 0))
@@ -162,7 +162,7 @@ def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: 
     rect: Rect = (grid.field[0], top, grid.field[2], low - top)
     colour = _choose_line_colour(win, index)
 
-    def make(size: tuple[int, int]) -> pygame.Surface:
+    def render_line(size: tuple[int, int]) -> pygame.Surface:
         ink = Ink(size, (rect[2], rect[3]), 2)
         local = [(x - rect[0], y - rect[1]) for x, y in points]
         ink.stroke(local, 15, (0, 0, 0, 150), closed=False)
@@ -170,7 +170,7 @@ def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: 
         ink.stroke(local, 3, mix(colour, (255, 255, 255, 255), 0.7), closed=False)
         return ink.finish()
 
-    stage.painter.art(("line", tuple(points), colour), rect, make)
+    stage.painter.art(("line", tuple(points), colour), rect, render_line)
 
 
 def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
@@ -180,14 +180,14 @@ def _draw_line_badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amou
     if win.line is not None:
         y = grid.cell(*win.positions[0])[1] + grid.cell(*win.positions[0])[3] / 2
 
-        def make(size: tuple[int, int]) -> pygame.Surface:
+        def render_badge(size: tuple[int, int]) -> pygame.Surface:
             ink = Ink(size)
             ink.fill(ellipse(50, 50, 49), (0, 0, 0, 210))
             ink.fill(ellipse(50, 50, 44), colour)
             ink.fill(ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
             return ink.finish()
 
-        p.art(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), make)
+        p.art(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
         p.text(str(win.line), (grid.field[0] + 20, y), Style("heavy", "body", dark), width=40)
     if not amount:
         return

@@ -45,6 +45,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _house(self) -> House:
+        """Return the house way, built once."""
         return House(self.definition.house)
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
@@ -109,7 +110,11 @@ class PaiGowPokerRules(TwoHands):
         super().check(file)
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
-        """Return the most that the side bets can return: one total and one position win."""
+        """Return the highest possible return of the side bets.
+
+        In a round at most one bet on the remaining cards' total and one bet on a position can win, so this is
+        the best of each, added.
+        """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
         totals = [each for name, each in back.items() if name in self._remaining]

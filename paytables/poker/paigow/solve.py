@@ -219,7 +219,7 @@ class SuitQuestions:
         lows, highs = (np.ascontiguousarray(self.known.theirs[:, n]) for n in (0, 1))
         found = np.zeros((len(self.ways), 2), dtype=np.int64)
 
-        def lot(numbers: Iterable[int]) -> tuple[Ints]:
+        def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
@@ -230,7 +230,7 @@ class SuitQuestions:
             return (np.concatenate(parts),)
 
         every = split_into_batches(len(self.known.counts))
-        for numbers, (part,) in zip(every, each(lot, every), strict=True):
+        for numbers, (part,) in zip(every, each(compute_batch, every), strict=True):
             found[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
         return found
 
@@ -266,14 +266,14 @@ class SuitQuestions:
         found = np.zeros((len(questions), 2), dtype=np.int32)
         events = self._list_flush_events()
 
-        def level(n: int) -> tuple[Ints]:
+        def compute_level(n: int) -> tuple[Ints]:
             table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
             compile_kernel(correct_for_flushes)(levels[n], rows, self.known.counts, events, table, part)
             return (part,)
 
-        for n, (part,) in enumerate(each(level, range(len(levels)))):
+        for n, (part,) in enumerate(each(compute_level, range(len(levels)))):
             found[order[at[n] : at[n + 1]]] = part
         return found
 
@@ -303,7 +303,7 @@ class SuitQuestions:
         subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
         counts, hands = self.known.counts, len(self.known.offered)
 
-        def lot(numbers: range) -> tuple[Ints]:
+        def compute_batch(numbers: range) -> tuple[Ints]:
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
                 np.array(numbers), counts, subsets, self.first, base, plain, right, win, lose, sums
@@ -318,7 +318,7 @@ class SuitQuestions:
         compile_kernel(sum_flush_hands)(
             kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums
         )
-        for (part,) in each(lot, split_into_batches(hands)):
+        for (part,) in each(compute_batch, split_into_batches(hands)):
             sums += part
         return [int(each) for each in sums]
 

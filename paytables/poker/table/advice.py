@@ -196,16 +196,16 @@ def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -
     suited = [rank_of(card) for card in unseen if suit_of(card) == flush]
     others = Counter(rank_of(card) for card in unseen if suit_of(card) != flush)
 
-    def strength(a: int, b: int, cards: int) -> int:
+    def rank_hand(a: int, b: int, cards: int) -> int:
         best = ranking.plain(tuple(sorted((*ranks, a, b))))
         return max(best, ranking.suited(cards, 0)) if cards.bit_count() >= ranking.order.size else best
 
     for a, b in combinations(others, 2):
-        yield strength(a, b, mask), others[a] * others[b]
+        yield rank_hand(a, b, mask), others[a] * others[b]
     for a, count in others.items():
         if count > 1:
-            yield strength(a, a, mask), comb(count, 2)
+            yield rank_hand(a, a, mask), comb(count, 2)
         for b in suited:
-            yield strength(a, b, mask | 1 << b), count
+            yield rank_hand(a, b, mask | 1 << b), count
     for a, b in combinations(suited, 2):
-        yield strength(a, b, mask | 1 << a | 1 << b), 1
+        yield rank_hand(a, b, mask | 1 << a | 1 << b), 1

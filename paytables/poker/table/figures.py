@@ -109,7 +109,7 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
         raise AnalysisError("the wager has no bet of which anything is worked out")
     cost = sum(part.cost_credits for part in parts)
 
-    def mean(figure: Callable[[BetAnalysis], Fraction | None]) -> Fraction:
+    def average_over_parts(figure: Callable[[BetAnalysis], Fraction | None]) -> Fraction:
         return sum((figure(part) or Fraction(0)) * part.cost_credits for part in parts) / Fraction(cost)
 
     if len(parts) == 1:
@@ -118,10 +118,10 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
         bet="bets",
         cost_credits=cost,
         options=wager.options,
-        rtp=mean(lambda part: part.rtp),
+        rtp=average_over_parts(lambda part: part.rtp),
         progressives=tuple(
             level.of(part.cost_credits, cost) for part in parts for level in part.progressives
         ),
-        worst_rtp=mean(lambda part: part.worst_rtp),
+        worst_rtp=average_over_parts(lambda part: part.worst_rtp),
         mean_staked_credits=sum((part.mean_staked_credits or Fraction(0) for part in parts), Fraction(0)),
     )

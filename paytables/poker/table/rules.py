@@ -60,6 +60,7 @@ class PokerRules(TableRules):
 
     @cached_property
     def _rankings(self) -> dict[str, Ranking]:
+        """Return the rankings of hands, by name."""
         return {name: Ranking(order) for name, order in ORDERS.items()}
 
     @cached_property
@@ -235,6 +236,7 @@ class PokerRules(TableRules):
 
     @cached_property
     def _advice(self) -> Advice:
+        """Return the advice for the player's decisions, built once."""
         return Advice(self.definition, self._rankings)
 
     def advice(self, step: Step, place: SeatRound, bank: list[Card], board: list[Card]) -> dict[str, str]:

@@ -288,7 +288,7 @@ class Stud:
         """Return the net of one bet for each standing and class, if its stake is ``factor`` antes."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
 
-        def won(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
+        def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
             places = find_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
             return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
@@ -298,9 +298,9 @@ class Stud:
         for standing in STANDINGS:
             result = spot.result(standing)
             none = words[spot.otherwise if result == "pays" else result]
-            nets, _ = won(spot.pay if result == "pays" else (), none)
-            first, fits = won(spot.first, Fraction(0))
-            bonus, _ = won(spot.bonus, Fraction(0))
+            nets, _ = find_spot_win(spot.pay if result == "pays" else (), none)
+            first, fits = find_spot_win(spot.first, Fraction(0))
+            bonus, _ = find_spot_win(spot.bonus, Fraction(0))
             found.append(np.where(fits, first, nets) + bonus)
         return np.stack(found)
 

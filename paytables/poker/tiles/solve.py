@@ -54,18 +54,18 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
-    def mean(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
+    def compute_means(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
         at = np.arange(len(hands))
         wins, losses = (Fraction(int(count[at, chosen].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses
 
-    win, lose, _ = mean(values.argmax(axis=1))
+    win, lose, _ = compute_means(values.argmax(axis=1))
     return Proof(
         win=format_exact(win),
         push=format_exact(1 - win - lose),
         lose=format_exact(lose),
-        worst=format_exact(mean(values.argmin(axis=1))[2]),
-        simplest=format_exact(mean(bank)[2]),
+        worst=format_exact(compute_means(values.argmin(axis=1))[2]),
+        simplest=format_exact(compute_means(bank)[2]),
         policy=pack_policy(bytes(values.argmax(axis=1).tolist())),
     )
 

@@ -51,6 +51,7 @@ class VideoPokerRules(Tableless):
 
     @cached_property
     def _ranking(self) -> Ranking:
+        """Return the ranking of hands, built once."""
         return Ranking(self.definition.deck.order)
 
     def pay(self, cards: list[int]) -> Pay | None:

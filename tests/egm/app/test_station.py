@@ -187,7 +187,7 @@ def test_play_beside_the_screen_means_what_the_screen_shows_and_plays_by_itself_
         station.engine.handle(EventType.SELF_TEST_PASSED)
         await station.server.start()
         folder = StateFolder(tmp_path / "state")
-        screen = Client(folder.find_screen_socket(1), folder.find_screen_token(1))
+        screen = Client(folder.find_screen_socket(1), folder.get_screen_token_path(1))
         heard: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)

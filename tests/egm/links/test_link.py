@@ -234,3 +234,18 @@ def test_a_screen_that_goes_with_its_wishes_unheard_is_told_nothing_more(tmp_pat
 
     asyncio.run(session())
     assert "socket.send() raised exception" not in caplog.text
+
+
+def test_a_machine_that_stops_while_it_opens_its_socket_leaves_no_socket_open(tmp_path):
+    async def session():
+        desk = Desk(tmp_path)
+        starting = asyncio.ensure_future(desk.server.start())
+        await asyncio.sleep(0)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        assert desk.path.exists()
+        with pytest.raises(ConnectionRefusedError):
+            await desk.connect(b"")
+
+    asyncio.run(session())

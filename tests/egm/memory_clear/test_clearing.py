@@ -389,6 +389,66 @@ def test_two_copies_each_damaged_elsewhere_prove_everything_together(tmp_path):
     assert whole.proposals[0].standing in {"good", "one copy goes further"}
 
 
+def paid_out_since(folder: Path) -> MachineRig:
+    """A machine that has paid out its credit by ticket, and whose memory can be read up to the bill only."""
+    room = MachineRig(folder, devices=SOLD).boot().insert(2000)
+    log = next((folder / "second").glob("*.log"))
+    end = len(log.read_bytes().rstrip(b"\0"))
+    room.cash_out_ticket()
+    room.close()
+    (folder / "journal.sqlite").write_bytes(b"nothing of it")
+    content = bytearray(log.read_bytes())
+    content[end + 40] ^= 1  # in the first entry of the cash-out
+    log.write_bytes(content)
+    return room
+
+
+@pytest.mark.requirement("A-05", "A-06", "A-28")
+@pytest.mark.parametrize(
+    ("are_heads_readable", "standing"),
+    [(True, "entries after it are missing"), (False, "entries after it may be missing")],
+)
+def test_a_claim_that_may_have_been_paid_since_says_so_and_can_be_ended(
+    tmp_path, are_heads_readable, standing
+):
+    """It said "one copy goes further", and the persons could only owe the player the credit a second time."""
+    room = paid_out_since(tmp_path)
+    if not are_heads_readable:
+        for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
+            head.write_bytes(b"")
+    found = inspect_claims(tmp_path, FEATURES)
+    inspection = found.inspection
+    assert (inspection.agree, inspection.is_complete) == (True, False)
+    assert (inspection.acknowledged > inspection.together.sequence) is are_heads_readable
+    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    assert (credit.standing, credit.proposed.amount) == (standing, 2000)
+    assert credit.acts == ("carried", "paid", "ended")
+    shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
+    assert standing in " ".join(shown.split())
+    assert "compare each claim with the hand-pay slips" in shown
+    room = again(room, tmp_path, credit_1_cashable=Decision(act=ENDED))
+    assert (room.state, room.credit_cents, room.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
+    (claim,) = (each for each in room.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    assert (claim["standing"], claim["act"], claim["entries"]) == (standing, "ended", [])
+    room.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_claim_that_may_have_been_paid_since_is_carried_over_if_people_say_so(tmp_path):
+    room = again(paid_out_since(tmp_path), tmp_path)
+    assert room.credit_cents == 2000
+    room.close()
+
+
+@pytest.mark.requirement("A-05")
+def test_a_claim_proved_to_the_last_acknowledged_entry_cannot_be_ended(tmp_path):
+    MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
+    found = inspect_claims(tmp_path, FEATURES)
+    assert [each.standing for each in found.proposals] == ["good"]
+    with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
+        build_clearance(found, credit_1_cashable=Decision(act=ENDED))
+
+
 def contradicting(folder: Path) -> None:
     """One machine whose two copies tell different stories from one entry on: 25.00 in the first, 30.00 in the second."""
     MachineRig(folder / "one", devices=SOLD).boot().insert(2000).close()

@@ -8,6 +8,7 @@ from egm.app.absent import refuse_lost_positions
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load_cabinet
+from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
 from egm.integrity.lockups import list_disabling_sources
@@ -215,3 +216,29 @@ def test_nothing_that_a_player_may_be_owed_is_told_by_its_key():
             refuse_lost_positions(
                 Left({f"2/{key}x" if key.endswith(":") else f"2/{key}": {}}), 1, FEATURES.keys, "CAD"
             )
+
+
+@pytest.mark.requirement("A-02")
+def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(tmp_path, monkeypatch):
+    first = MachineRig(tmp_path, position=Position(1, 2), devices=("printer",)).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), beside=first, devices=("printer",)).boot()
+    second.insert(10_000)
+    second.engine.handle(EventType.CASH_OUT)
+    for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
+        second.report_print_state(state)
+    first.close()
+    for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
+        path.unlink()
+    folder = StateFolder(tmp_path)
+    folder.prepare()
+    cabinet = load_cabinet()
+    bare = cabinet.model_copy(
+        update={"devices": {}, "machine": cabinet.machine.model_copy(update={"positions": 2})}
+    )
+    monkeypatch.setattr(MachineProcess, "_work", lambda _: asyncio.sleep(0))  # it comes up, and works no more
+    asyncio.run(MachineProcess(folder, bare, StoppedClock()).run())
+    with open_view(tmp_path) as view:
+        assert "2/print" not in view.states("2/print")
+        [taken] = view.entries(("ticket.taken",))
+        assert taken.transaction.dims["position"] == 2
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []

@@ -365,6 +365,47 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
     asyncio.run(session())
 
 
+@pytest.mark.requirement("N-02")
+def test_what_falls_due_while_the_machine_is_stopped_waits_without_polling_for_its_return(make, tmp_path):
+    """It polled without pause: a minute that ended while a door was open used a whole processor until it closed."""
+    room = make("remind_minutes = [60]\nsession_gap_minutes = 5").insert(500)
+    play(room)
+    (attachment,) = create_reminders(context(room, tmp_path))
+
+    async def session():
+        running = asyncio.create_task(attachment.run())
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        minutes(room, 60)
+        await settled(attachment, room)
+        assert room.state is State.DOOR_OPEN
+        assert attachment._compute_seconds_to_wait() is None
+        close_door(room)
+        await settled(attachment, room)
+        assert room.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
+        room.engine.handle(EventType.ACKNOWLEDGE)
+        room.cash_out_ticket()
+        await settled(attachment, room)
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        minutes(room, 5)
+        await settled(attachment, room)
+        assert attachment._compute_seconds_to_wait() == 55 * 60  # the next reminder
+        assert room.machine.memory.get(PlayKey.SESSION) is not None
+        close_door(room)
+        await settled(attachment, room)
+        assert room.machine.memory.get(PlayKey.SESSION) is None
+        running.cancel()
+
+    asyncio.run(session())
+
+
+def close_door(room):
+    """Close the main door, and turn the attendant's key to clear what its opening left."""
+    room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    if room.state is State.TILT:
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+
+
 def test_there_is_no_attachment_where_nothing_is_counted(make, tmp_path):
     assert create_reminders in PLAY.position_services
     assert list(create_reminders(context(make("clock = true"), tmp_path))) == []

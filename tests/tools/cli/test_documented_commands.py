@@ -85,8 +85,8 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
     assert works == [[name for name in load_cabinet(made).devices if name != "bill-2"], ["bill-2"]]
     assert all("--bench" in each for each in commands)
     assert [c.ready for c in screens] == [
-        folder.find_address_file(1),
-        folder.find_address_file(2),
+        folder.get_address_path(1),
+        folder.get_address_path(2),
     ]  # so one after the other
     told = _list_first_start_notes(folder, "web", load_cabinet(made))
     assert (

@@ -40,6 +40,11 @@ SLOW_SEEDS = (
     5003,
     *range(1, 13),
 )
+#: Worlds of the command's default length that failed once.
+LONG_SEEDS = (
+    1,  # clears after a power cut read one copy only, and ended in the middle of the history
+    20261130,  # likewise
+)
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
@@ -59,6 +64,15 @@ def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
     assert result.verdict.wrong == [], f"{case.house}"
     assert result.cuts > 1
     assert result.verdict.games > 3
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("D-04", "F-01", "G-05", "A-05")
+@pytest.mark.parametrize("seed", LONG_SEEDS)
+def test_a_world_of_the_default_length_agrees_with_its_machine_and_its_audit(tmp_path, seed):
+    result = simulate(tmp_path, case_of(seed, actions=2000, cuts=20))
+    assert result.verdict.wrong == []
+    assert result.cuts > 1
 
 
 @pytest.mark.requirement("D-04", "F-01", "G-05")

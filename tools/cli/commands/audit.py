@@ -154,11 +154,11 @@ def verify(
         heads = dict([_read_export_head(after)]) if after else {}
         vouched = list(_parse_witnesses(witnesses))
 
-        def auditor(point: Path | None) -> Auditor:
+        def create_auditor(point: Path | None) -> Auditor:
             return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state, second, auditor, point, jobs)
+            reports = _audit_copies(file, state, second, create_auditor, point, jobs)
     except (JournalError, JobError) as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():
@@ -209,7 +209,7 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
         path = Path(text)
         lines = read_contents(path).decode().split() if path.is_file() else [text]
         for line in lines:
-            sequence, _, known = _parse_metric_hash(line).partition(":")
+            sequence, _, known = _convert_metric_to_witness(line).partition(":")
             known = known.lower()
             counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
             is_hash_prefix = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set(
@@ -223,8 +223,11 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield int(sequence), known
 
 
-def _parse_metric_hash(line: str) -> str:
-    """Return the twelve hash digits that a metric's number represents; it may be a float."""
+def _convert_metric_to_witness(line: str) -> str:
+    """Return ``SEQUENCE=NUMBER`` as ``SEQUENCE:HASH``, with twelve hexadecimal digits.
+
+    The number may be written as a float. Any other line is returned unchanged.
+    """
     sequence, sign, number = line.partition("=")
     try:
         value = Decimal(number) if sign else Decimal(0)

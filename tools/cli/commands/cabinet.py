@@ -251,21 +251,21 @@ def new(
         raise click.ClickException(f"{file} exists and was not changed")
     asks = sys.stdin.isatty()
 
-    def value(given: str | None, prompt: str, example: str = "") -> str:
+    def ask_for_value(given: str | None, prompt: str, example: str = "") -> str:
         if given is not None or not asks:
             return given or example
         return str(click.prompt(prompt, default=example or None))
 
-    place = value(profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic")
+    place = ask_for_value(profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic")
     try:
         rules = load_profile(place)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     requested = CabinetRequest(
         profile=rules,
-        serial=value(serial, "The manufacturer's serial number"),
-        operator_number=value(number, "The operator's number of the machine"),
-        site=value(site, "The house, as tickets say it"),
+        serial=ask_for_value(serial, "The manufacturer's serial number"),
+        operator_number=ask_for_value(number, "The operator's number of the machine"),
+        site=ask_for_value(site, "The house, as tickets say it"),
         licence_holder=licence_holder,
         time_zone=time_zone,
         games=games,

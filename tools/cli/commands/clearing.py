@@ -118,11 +118,17 @@ def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
     words += ["--second", str(second)] if second is not None else []
     words += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
     words += ["--challenge", inspection.challenge, "--carry-others"]
+    missing = (
+        ""
+        if inspection.is_complete or not inspection.agree
+        else "  compare each claim with the hand-pay slips, the tickets and the host first: it may have been paid"
+        " in an entry that is missing\n"
+    )
     return (
         "next: keep the machine stopped; decide each claim above, then two persons run\n"
         f"  {shlex.join(words)}\n"
         "  with --claim CLAIM=paid:CENTS:WHO or --claim CLAIM=ended for each that is not to be carried over\n"
-        f"{challenge}"
+        f"{missing}{challenge}"
     )
 
 

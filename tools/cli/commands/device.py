@@ -110,10 +110,12 @@ def _listen(
         )
         echo(f"{type(event).__name__}({fields})")
 
-    def tap(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
+    def print_bytes(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
         echo(f"{'>' if sent else '<'} {data.hex(' ')}")
 
-    listener = Listener(protocol, port, print_event, accept=cents, keep=keep, tap=tap if as_bytes else None)
+    listener = Listener(
+        protocol, port, print_event, accept=cents, keep=keep, tap=print_bytes if as_bytes else None
+    )
     try:
         asyncio.run(listener.run(seconds))
     except ListenError as error:

@@ -26,7 +26,7 @@ DEFECT_NAMES = ("modulo-bias", "sticky", "correlated-pair", "biased-shuffle")
 GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
-def _build_table(verdict: "Verdict") -> Table:
+def _build_test_table(verdict: "Verdict") -> Table:
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
     columns = (
@@ -42,7 +42,7 @@ def _build_table(verdict: "Verdict") -> Table:
 
 
 def _print_verdict(console: Terminal, verdict: "Verdict") -> None:
-    show("text", _build_table(verdict))
+    show("text", _build_test_table(verdict))
     for number, run in enumerate(verdict.runs, 1):
         judged = run.judgement
         console.print(
@@ -95,7 +95,7 @@ def battery(
     from tools.lab.rng.collection import create_raw_reader  # noqa: PLC0415
     from tools.lab.rng.production import Production  # noqa: PLC0415
 
-    def fresh() -> Source:
+    def create_source() -> Source:
         return create_raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
@@ -105,7 +105,7 @@ def battery(
             game, own = GAMES[name]
             outcomes = DEFECTS[planted] if planted else draw_honestly
             with show_progress(f"testing {name}, {plays or own:,} plays"):
-                verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
+                verdicts.append(run_game(name, game, plays or own, alpha, create_source, outcomes))
             _print_verdict(console, verdicts[-1])
         if json_file or html_file:
             uneven = _write_report(verdicts, alpha, create_raw_reader(start_service()), json_file, html_file)
@@ -129,11 +129,13 @@ def _write_report(
     """Write the report in the requested forms; return the errors found in the scaling."""
     from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
-    def raw(count: int) -> bytes:
+    def read_bytes(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]
-    report = build_report(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
+    report = build_report(
+        verdicts, alpha=alpha, command=shlex.join(words), raw=read_bytes, now=datetime.now(UTC)
+    )
     if json_file:
         write_result(json_file, to_json(report))
     if html_file:

@@ -77,13 +77,13 @@ def _tie_child_to_parent(parent: int) -> Callable[[], None]:
     supervisor ends it.
     """
 
-    def prepare() -> None:
+    def end_with_parent() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:  # the parent ended before the call took effect
             os._exit(1)
 
-    return prepare
+    return end_with_parent
 
 
 @cache
@@ -180,7 +180,7 @@ def _build_child_processes(
             *(("--position", "1") if several else ()),
             *shown.flags,
         )
-        at = folder.find_address_file(1)
+        at = folder.get_address_path(1)
         children.append(_build_screen_process("screen", first, shown, at, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
@@ -191,12 +191,12 @@ def _build_child_processes(
                 str(position),
                 *shown.flags,
             )
-            at = folder.find_address_file(position)
+            at = folder.get_address_path(position)
             children.append(_build_screen_process(f"screen of position {position}", beside, shown, at))
     if shown.top and screen in {"window", "web"}:
         on = () if shown.top_display is None else ("--display", str(shown.top_display))
         children.append(
-            _build_screen_process("top screen", (*where, "--top", *on), shown, folder.find_address_file(None))
+            _build_screen_process("top screen", (*where, "--top", *on), shown, folder.get_address_path(None))
         )
     return tuple(children)
 

@@ -85,7 +85,7 @@ def address(state: Path | None, position: int, *, top: bool) -> None:
         raise click.UsageError(
             "--top and --position cannot be combined: the top display belongs to the machine"
         )
-    path = StateFolder(state or default_state_dir()).find_address_file(None if top else position)
+    path = StateFolder(state or default_state_dir()).get_address_path(None if top else position)
     try:
         echo(path.read_text("utf-8").strip())
     except OSError as error:

@@ -149,14 +149,14 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     @_person
     @_second
     @wraps(act)
-    def done(
+    def run_action(
         number: str, *, state: Path | None, medium: Path | None, person: str, second: str, **more: Any
     ) -> None:
         with _open_cage(state, medium, person, second) as cage:
             text = act(cage, number, **more)
         echo(text)
 
-    return done
+    return run_action
 
 
 def _is_date_known(folder: Path, clock: Clock) -> bool:

@@ -59,6 +59,9 @@ class Clears:
                     finish(folder, now=world.now, storage=storage)
                 else:
                     found = inspect_claims(folder, FEATURES, storage=storage)
+                    if not found.inspection.is_complete:  # one copy at most is damaged
+                        copies = (found.inspection.first.why, found.inspection.second.why)
+                        raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     decisions = _decide(found, dice, seen, may_pay=may_pay)
                     owed = {_position(each.id) for each in found.proposals if _kind(each.id) == "handpay"}
                     decided = clearance(

@@ -116,7 +116,7 @@ class Player:
         with open_socket_address(folder.find_screen_socket(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
-            token = folder.find_screen_token(self.position).read_text(encoding="ascii")
+            token = folder.get_screen_token_path(self.position).read_text(encoding="ascii")
             self._writer.write(encode(Hello(token=token.strip())))
             while line := await reader.readline():
                 if not self._world.is_on:

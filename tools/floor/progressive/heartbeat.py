@@ -29,6 +29,8 @@ def check_sign(name: str) -> None:
 
 
 class _Message(BaseModel):
+    """Base class of heartbeat messages; an unknown member is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 

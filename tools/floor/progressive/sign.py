@@ -50,6 +50,8 @@ class Plate:
 
 @dataclass(slots=True)
 class _Level:
+    """One level as the sign shows it."""
+
     value: Value
     start: int
     changed_ns: int

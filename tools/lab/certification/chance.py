@@ -72,12 +72,12 @@ def _play_game(
     game, decided = case.game.at(bet.table), 0
     wager = build_wager(game, bet)
 
-    def choose(decision: Decision) -> Choice:
+    def take_tested_option(decision: Decision) -> Choice:
         nonlocal decided
         decided += 1
         return Choice(decision.options[option(earlier_decisions + decided - 1, len(decision.options))])
 
-    play_with_answers(game.play(wager, draw), wager, choose)
+    play_with_answers(game.play(wager, draw), wager, take_tested_option)
     return decided, any(bound > 1 for bound, _, _ in draw.records)
 
 

@@ -366,9 +366,10 @@ def double_up(case: Case) -> Iterator[Finding]:
 def simulation(case: Case) -> Iterator[Finding]:
     """Check that games played with the production code return the exact figures, within the interval.
 
-    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, a win
-    above the largest one expected ten times in this number of games therefore counts as that win, on both
-    sides. The bets are judged singly and together; too few games to show any bet are no evidence, and fail.
+    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, wins above
+    the largest one expected ten times in this number of games therefore count as wins of that size, both in
+    the simulation and in the exact figures. The bets are judged singly and together; too few games to show
+    any bet are no evidence, and fail.
     """
     found: list[Verdict] = []
     unshown = 0
@@ -447,11 +448,11 @@ def replay(case: Case) -> Iterator[Finding]:
         draw = RecordingDraw(case.draw)
         choices: list[Choice] = []
 
-        def choose(decision: Decision, made: list[Choice] = choices) -> Choice:
+        def repeat_choice(decision: Decision, made: list[Choice] = choices) -> Choice:
             made.append(choose_as_player(decision, case.draw))
             return made[-1]
 
-        outcome = play_with_answers(case.game.play(wager, draw), wager, choose)
+        outcome = play_with_answers(case.game.play(wager, draw), wager, repeat_choice)
         again = drive(case.game.play(wager, ReplayDraw(draw.records)), wager, choices)
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")

@@ -166,7 +166,7 @@ def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     found = list_awards(bet)
     long_odds = list_longer_awards(found, rules.top_told_one_in, rules.other_told_one_in)
 
-    def rows(some: list[Any]) -> list[dict[str, Any]]:
+    def list_rows(some: list[Any]) -> list[dict[str, Any]]:
         return [
             {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": to_exact_data(a.rate)}
             for a in some
@@ -174,9 +174,9 @@ def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
 
     return {
         "bet": bet.bet,
-        "rarest": rows(found[:1]),
-        "top": rows([a for a in found if a.top]),
-        "told_to_the_player": rows(long_odds),
+        "rarest": list_rows(found[:1]),
+        "top": list_rows([a for a in found if a.top]),
+        "told_to_the_player": list_rows(long_odds),
     }
 
 

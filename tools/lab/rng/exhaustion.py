@@ -38,14 +38,14 @@ def create_reader(stream: bytes) -> Callable[[int], bytes]:
     """Return a function that reads ``stream`` in order; it raises EOFError at the end."""
     at = 0
 
-    def read(count: int) -> bytes:
+    def read_stream(count: int) -> bytes:
         nonlocal at
         if at + count > len(stream):
             raise EOFError
         at += count
         return stream[at - count : at]
 
-    return read
+    return read_stream
 
 
 def exhaust_range(bound: int) -> Exhaustion:

@@ -132,10 +132,10 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
         columns=(), column_at=(), components=(), graph=Graph(),
     )  # fmt: skip
 
-    def spin(draws: Draw) -> Sequence[int]:
+    def spin_reels(draws: Draw) -> Sequence[int]:
         return spun.spin(draws)
 
-    return Numbers(stops, reels, spin)
+    return Numbers(stops, reels, spin_reels)
 
 
 def _throw_dice(draws: Draw) -> list[int]:

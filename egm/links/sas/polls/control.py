@@ -32,30 +32,30 @@ def _set_control(host: Host, name: str, value: object) -> Reply:
 def _build_setting_effect(control: Control, value: object) -> Effect:
     """Return a poll's effect that sets a control of the machine to ``value``."""
 
-    def effect(host: Host, _: LongPoll) -> Reply:
+    def apply_setting(host: Host, _: LongPoll) -> Reply:
         return _set_control(host, control, value)
 
-    return effect
+    return apply_setting
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> Effect:
     """Return a poll's effect that disables the machine, in the name of the host and ``suffix``."""
 
-    def effect(host: Host, _: LongPoll) -> Reply:
+    def disable(host: Host, _: LongPoll) -> Reply:
         host.handle(EventType.DISABLED, source=host.source + suffix, reason=reason)
         return ACK
 
-    return effect
+    return disable
 
 
 def _build_enabling_effect(suffix: str) -> Effect:
     """Return a poll's effect that lifts the disabling made in the name of the host and ``suffix``."""
 
-    def effect(host: Host, _: LongPoll) -> Reply:
+    def enable(host: Host, _: LongPoll) -> Reply:
         host.handle(EventType.ENABLED, source=host.source + suffix)
         return ACK
 
-    return effect
+    return enable
 
 
 def enable_acceptor(host: Host, _: LongPoll) -> Reply:

@@ -209,24 +209,24 @@ def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | 
         raise MalformedPollError(request, "no base command")
     code, base = request.data[1], request.data[2]
 
-    def error(reason: int) -> Reply:
+    def build_error_reply(reason: int) -> Reply:
         return Reply(prepend_length(bytes((code, 0, reason))))
 
     poll = BUILT.get(base) if base in readout.polls else None
     if poll is None or poll.answer is None:
-        return error(_NOT_SUPPORTED)
+        return build_error_reply(_NOT_SUPPORTED)
     if not poll.by_denomination:
-        return error(_NOT_AWARE)
+        return build_error_reply(_NOT_AWARE)
     cents = DENOMINATIONS_CENTS.get(code, 0)
     if code and cents not in {c for game in readout.games for c in game.denominations_cents}:
-        return error(_NOT_A_DENOMINATION)
+        return build_error_reply(_NOT_A_DENOMINATION)
     try:
         inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
         reply = poll.answer(inner, readout.for_denomination(int(cents)) if code else readout)
     except MalformedPollError:
-        return error(_MALFORMED)
+        return build_error_reply(_MALFORMED)
     if reply is None:
-        return error(_NOT_SUPPORTED)
+        return build_error_reply(_NOT_SUPPORTED)
     return Reply(prepend_length(bytes((code, base)) + reply.data))
 
 

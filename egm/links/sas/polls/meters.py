@@ -58,10 +58,10 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 def _build_meters_answer(*codes: int) -> Answer:
     """Return an answer with these meters of the machine in sequence."""
 
-    def answer(_: LongPoll, readout: Readout) -> Reply:
+    def answer_with_meters(_: LongPoll, readout: Readout) -> Reply:
         return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 4) for code in codes))
 
-    return answer
+    return answer_with_meters
 
 
 def answer_games_since(_: LongPoll, readout: Readout) -> Reply:
@@ -95,14 +95,14 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
 def _build_game_meters_answer(*codes: int) -> Answer:
     """Return an answer with these meters of a game, after its number."""
 
-    def answer(request: LongPoll, readout: Readout) -> Reply | None:
+    def answer_with_game_meters(request: LongPoll, readout: Readout) -> Reply | None:
         game = _find_requested_game(request, readout, request.data)
         if game is None:
             return None
         values = (read_meter(code, readout, game) or 0 for code in codes)
         return Reply(request.data + b"".join(encode_bcd(value, 4) for value in values))
 
-    return answer
+    return answer_with_game_meters
 
 
 def answer_selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
