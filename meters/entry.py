@@ -365,8 +365,8 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
 
 
 def _parse_transfer(raw: object) -> Transfer:
-    """Return the transfer in parsed JSON. Raises KeyError, TypeError or ValueError if it is not one."""
-    if type(raw) is not list or type(raw[0]) is not str or type(raw[1]) is not str:
+    """Return the transfer in parsed JSON. Raises TypeError or ValueError if it is not one."""
+    if type(raw) is not list or not all(type(name) is str for name in raw[:2]):
         raise ValueError(f"not an entry (transfer {raw!r})")
     return Transfer(*raw)
 
