@@ -17,6 +17,8 @@ import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
@@ -33,27 +35,51 @@ _AHEAD: Final = 3
 _PR_SET_PDEATHSIG: Final = 1
 """From Linux, linux/prctl.h."""
 
+_ENDED: Final = (
+    "a process of the audit ended unexpectedly, so that nothing is verified; run it again, with fewer --jobs if"
+    " memory is short"
+)
+
 _worker: PlainGames | None = None
 
 
 class JobError(OperatorError):
-    """A process of the audit ended, so that the journal was not verified."""
+    """A process of the audit ended or failed, so that the journal was not verified."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A batch that a process of the pool searches; ``first`` is the sequence number of its first entry."""
+
+    first: int
+    batch: list[bytes]
+    result: Future[list[PlainRun]]
+
+    def wait(self) -> tuple[list[bytes], list[PlainRun]]:
+        """Return the batch with its runs as soon as they are known. Raises :class:`JobError`."""
+        try:
+            return self.batch, self.result.result()
+        except BrokenProcessPool as why:
+            raise JobError(_ENDED) from why
+        except Exception as why:
+            where = f"the entries {self.first} to {self.first + len(self.batch) - 1}"
+            raise JobError(f"nothing is verified: the check of {where} failed ({why!r})") from why
 
 
 def find_plain_runs(
-    bodies: Iterable[bytes], games: Games, jobs: int
+    bodies: Iterable[bytes], games: Games, jobs: int, after: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
     """Yield the entries in batches, in order, each with the runs of plain games in it.
 
-    What ``bodies`` raises is raised after the entries before it. Raises :class:`JobError` if a process ends
-    or fails.
+    ``bodies`` are the entries that follow entry ``after``. What they raise is raised after the entries before
+    it. Raises :class:`JobError` if a process ends or fails.
     """
     if jobs == 1:
         plain_games = PlainGames(games)
         for batch in _iter_batches(bodies):
             yield batch, plain_games.find_runs(batch)
         return
-    waiting: deque[tuple[list[bytes], Future[list[PlainRun]]]] = deque()
+    waiting: deque[_Job] = deque()
     # A forked process has the definitions already, and no other thread of this one uses a lock that it needs.
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(jobs, context, _start_worker, (games, os.getpid()))
@@ -61,13 +87,14 @@ def find_plain_runs(
         damage: JournalError | None = None
         try:
             for batch in _iter_batches(bodies):
-                waiting.append((batch, _submit(pool, batch)))
+                waiting.append(_Job(after + 1, batch, _submit(pool, batch)))
+                after += len(batch)
                 if len(waiting) >= _AHEAD * jobs:
-                    yield _take(waiting)
+                    yield waiting.popleft().wait()
         except JournalError as why:
             damage = why
         while waiting:
-            yield _take(waiting)
+            yield waiting.popleft().wait()
         if damage is not None:
             raise damage
     finally:
@@ -114,23 +141,7 @@ def _find_runs(batch: list[bytes]) -> list[PlainRun]:
 def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:
     try:
         return pool.submit(_find_runs, batch)
-    except RuntimeError as why:
-        raise _build_error(why) from why
-
-
-def _take(
-    waiting: deque[tuple[list[bytes], Future[list[PlainRun]]]],
-) -> tuple[list[bytes], list[PlainRun]]:
-    """Remove the oldest batch and return it with its runs, as soon as they are known."""
-    batch, future = waiting.popleft()
-    try:
-        return batch, future.result()
-    except Exception as why:
-        raise _build_error(why) from why
-
-
-def _build_error(why: Exception) -> JobError:
-    return JobError(
-        f"a process of the audit ended unexpectedly, so that nothing is verified ({why}); run it again, "
-        "with fewer --jobs if memory is short"
-    )
+    except BrokenProcessPool as why:
+        raise JobError(_ENDED) from why
+    except OSError as why:
+        raise JobError(f"nothing is verified: no process can be started for --jobs ({why})") from why

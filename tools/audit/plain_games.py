@@ -35,36 +35,34 @@ from paytables import WHEEL_DECIDES, Choice, Game, ReplayDraw, Wager
 CASHABLE: Final = "credit:1:cashable"
 _SETTINGS_MAX: Final = 256
 """The number of combinations of definition, denomination and wager that are remembered."""
+_START_BYTES_MAX: Final = 64 << 10
+"""The longest start of a plain game; it limits what is remembered of a journal that somebody else wrote."""
 
 _NUMBER: Final = rb"(0|[1-9][0-9]{0,14})"
-_SEQUENCE: Final = rb'"sequence":([1-9][0-9]{0,17})'
+_SEQUENCE: Final = rb"([1-9][0-9]{0,17})"
 _NAME: Final = rb"[A-Za-z0-9@_. -]+"
 _PLAY: Final = rb"(play-[0-9]{1,18}-[0-9a-f]{8})"
 _HASH: Final = rb'"previous":"([0-9a-f]{64})"'
 _DRAWS: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])'
-_OUTCOME: Final = rb'"outcome":(null|\{.*\})'
+# Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
+_OUTCOME_TO_PLAY: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY
+_WAGER_TO_SEQUENCE: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE
+_CHOSEN_TO_DRAWS: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS
 _TIME: Final = rb'"time":"([0-9T:.+-]{19,40})"'
 _STAKE: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _NUMBER + rb"\]\]"
 _START: Final = re.compile(
     rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY + rb'\.start",'
     rb'"kind":"game\.start",' + _HASH + rb',"record":\{"bet_credits":' + _NUMBER + rb","
     rb'"credit_before_cents":' + _NUMBER + rb',"denomination_cents":' + _NUMBER + rb","
-    rb'"game":(\{[^{}]*\}),"language":"' + _NAME + rb'",' + _OUTCOME + rb',"play_id":"' + _PLAY + rb'",'
-    rb'"steps":\[\{"choice":null,' + _DRAWS + rb'\}\],"wager":(\{.*\})\},' + _SEQUENCE + rb","
+    rb'"game":(\{[^{}]*\}),"language":"' + _NAME + rb'"' + _OUTCOME_TO_PLAY + rb'",'
+    rb'"steps":\[\{"choice":null,' + _DRAWS + rb"\}\]," + _WAGER_TO_SEQUENCE + rb","
     rb'"state":\{"game":\{"play_id":"' + _PLAY + rb'"\}\},' + _TIME + rb"," + _STAKE + rb"\}"
 )
 _CHOICE: Final = re.compile(
-    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"' + _PLAY + rb'\.choice-([1-9][0-9]{0,8})",'
-    rb'"kind":"game\.choice",' + _HASH + rb',"record":\{"choice":(.+?),' + _DRAWS + rb"," + _OUTCOME + rb","
-    rb'"play_id":"'
-    + _PLAY
-    + rb'"(?:,"staked_credits":([1-9][0-9]{0,14}))?\},'
-    + _SEQUENCE
-    + rb","
-    + _TIME
-    + rb"(?:,"
-    + _STAKE
-    + rb")?\}"
+    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"' + _PLAY + rb'\.choice-([1-9][0-9]{0,8})","kind":"game\.choice",'
+    rb"" + _HASH + rb',"record":\{' + _CHOSEN_TO_DRAWS + _OUTCOME_TO_PLAY + rb'"'
+    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE + rb","
+    rb"" + _TIME + rb"(?:," + _STAKE + rb")?\}"
 )
 _LAST_TIME: Final = re.compile(_TIME)
 _LAST_BYTES: Final = 160
@@ -248,7 +246,7 @@ class PlainGames:
 
     def _check_start(self, body: bytes) -> _Played | None:
         """Return the plain game that an entry starts, with its first step taken, or None if it starts none."""
-        found = _START.fullmatch(body)
+        found = _START.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
         if found is None:
             return None
         dims, play, previous, bet, credit, unit, named, outcome = found.group(1, 2, 3, 4, 5, 6, 7, 8)

@@ -170,12 +170,12 @@ class Auditor:
         """Check every entry; ``head`` is the expected last sequence number and hash, known from outside.
 
         ``jobs`` processes replay the plain games; the report does not depend on their number. Raises
-        :class:`JobError` if one of them ends unexpectedly.
+        :class:`JobError` if one of them ends unexpectedly or fails.
         """
         began = time.perf_counter()
         self._is_play_id_taken = any(map(_is_like_play_id, self._ids))
         try:
-            for batch, runs in find_plain_runs(bodies, self._at_hand, jobs):
+            for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
                 self._see_batch(batch, runs)
         except JournalError as why:
             self.report.add(Finding(self._ledger.sequence + 1, "", str(why)))

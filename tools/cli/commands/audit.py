@@ -177,16 +177,16 @@ def _audit_copies(
     file: Path | None,
     state: Path | None,
     second: Path | None,
-    auditor: Callable[[Path | None], Auditor],
+    create_auditor: Callable[[Path | None], Auditor],
     point: Path | None,
     jobs: int,
 ) -> dict[str, Report]:
     """Return the report on each copy of a state folder by name, or only that on an exported file."""
     if file is not None:
-        return {str(file): _verify_export(file, auditor(point), point, jobs)}
+        return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
     folder = state or default_state_dir()
     beside = second or folder / SECOND_FOLDER
-    reports = _verify_copies(folder, beside, auditor, point, jobs)
+    reports = _verify_copies(folder, beside, create_auditor, point, jobs)
     differs = find_ticket_ledger_error(folder, beside)
     if differs:
         next(iter(reports.values())).add(Finding(1, "", differs))
@@ -263,7 +263,11 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
 
 
 def _verify_copies(
-    folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None, jobs: int
+    folder: Path,
+    second: Path,
+    create_auditor: Callable[[Path | None], Auditor],
+    point: Path | None,
+    jobs: int,
 ) -> dict[str, Report]:
     """Return the report on each copy by name.
 
@@ -274,12 +278,12 @@ def _verify_copies(
     # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
-        one = auditor(points[0])
+        one = create_auditor(points[0])
         first = _conclude_audit(
             one.run(view.iter_bodies(one.reached[0]), head=head, jobs=jobs), one, points[0]
         )
         place = Place(DiskStorage(), folder, second)
-        two = auditor(points[1])
+        two = create_auditor(points[1])
         bodies = view.iter_second_medium_bodies(place, two.reached[0])
         reports = {
             "first copy": first,
