@@ -109,8 +109,10 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
         for body in bodies:
             batch.append(body)
             size += len(body)
-            fill = max(len(batch) / BATCH_ENTRIES, size / _BATCH_BYTES)
-            if fill >= 1 and (fill >= _FILL_MAX or not is_of_open_game(body)):
+            if len(batch) < BATCH_ENTRIES and size < _BATCH_BYTES:
+                continue
+            is_full = len(batch) >= _FILL_MAX * BATCH_ENTRIES or size >= _FILL_MAX * _BATCH_BYTES
+            if is_full or not is_of_open_game(body):
                 yield batch
                 batch, size = [], 0
     except JournalError as why:
