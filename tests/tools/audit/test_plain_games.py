@@ -10,44 +10,35 @@ import os
 import re
 import signal
 from collections import Counter
-from types import FunctionType, MethodType
 
 import pytest
 from click.testing import CliRunner
 from journals import make_state
+from plain_journals import (
+    CARDS,
+    GAMES,
+    KEY,
+    RAISED,
+    REEL,
+    SHELF,
+    TABLE,
+    audit,
+    audit_entry_by_entry,
+    list_games,
+    picture,
+    play,
+)
 from rigs.lies import ordered, raws
 
 import tools.audit.jobs
-import tools.audit.verify
 from egm.kernel.events import EventType
-from egm.records.games import GameInProgress
 from egm.testing.machine import MachineRig
 from meters import JournalDamaged, open_view
-from meters.entry import StoredEntry, decode
-from meters.keys import MachineKey
-from tools.audit.games import Shelf
+from meters.entry import decode
 from tools.audit.jobs import JobError
 from tools.audit.plain_games import PlainGames
-from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.dev.lies import Liar, adopted, mark_of, rewrite_chain
-
-SHELF = Shelf()
-KEY = MachineKey(bytes(range(32)))
-REEL, TABLE, CARDS, RAISED = "maple-classic", "quebec-roulette-french", "jacks-or-better-9-6", "quebec-war"
-GAMES = (REEL, TABLE, CARDS, RAISED)
-
-
-def play(room, game, times, bets=None):
-    """Play games; of each decision the last option is chosen, which adds to the stake where one does."""
-    room.engine.handle(EventType.GAME, value=game)
-    if bets:
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
-    for _ in range(times):
-        room.play()
-        while (decision := room.machine.state(GameInProgress).conversation.decision) is not None:
-            room.engine.handle(EventType.CHOOSE, value=decision.options[-1])
-        room.shown()
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +48,9 @@ def bodies(tmp_path_factory):
     room = MachineRig(folder, games=GAMES).boot().insert(5000)
     play(room, REEL, 12)
     room.insert(1000)
-    play(room, TABLE, 12, {"red": 5})
+    play(room, TABLE, 12)
     play(room, CARDS, 5)
-    play(room, RAISED, 30, {"main": 2})
+    play(room, RAISED, 30)
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.close()
@@ -68,38 +59,6 @@ def bodies(tmp_path_factory):
     found = list(room.journal.iter_bodies())
     room.close()
     return found
-
-
-def picture(value):
-    """Return all that an auditor knows as plain data, without its caches and the rules it was given."""
-    if isinstance(value, StoredEntry):
-        return value.body
-    if isinstance(value, dict):
-        return {repr(picture(key)): picture(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [picture(each) for each in value]
-    if isinstance(value, set | frozenset):
-        return sorted(repr(picture(each)) for each in value)
-    if isinstance(value, FunctionType | MethodType | Shelf) or not type(value).__module__.startswith(
-        ("tools.audit", "meters", "egm")
-    ):
-        return repr(value) if not isinstance(value, FunctionType | MethodType | Shelf) else None
-    names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
-    left_out = {"keys", "rules", "used", "states", "seconds"}
-    return {name: picture(getattr(value, name)) for name in names if name not in left_out}
-
-
-def audit(bodies, jobs=1):
-    auditor = Auditor(SHELF)
-    report = auditor.run(bodies, jobs=jobs).to_json()
-    report["seconds"] = 0
-    return json.dumps(report), auditor
-
-
-def audit_entry_by_entry(bodies, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(tools.audit.verify, "find_plain_runs", lambda bodies, *_: [(list(bodies), [])])
-        return audit(bodies)
 
 
 def find_games(bodies):
@@ -168,12 +127,9 @@ def test_a_plain_game_with_any_byte_altered_is_none_except_in_what_does_not_foll
 
 
 def find_one_game(bodies, game):
-    """Return the entries of the first game of a definition that is staked on once more, or of its first game."""
-    starts = [n for n, body in enumerate(bodies) if b'"game.start"' in body and game.encode() in body][1:]
-    found = [
-        bodies[n : next(m for m in range(n, len(bodies)) if b'"game.end"' in bodies[m]) + 1] for n in starts
-    ]
-    return max(found, key=lambda played: b'"staked_credits"' in b"".join(played))
+    """Return the entries of the first game of a definition that is staked on once more, or of its second game."""
+    played = [[bodies[n] for n in numbers] for numbers in list_games(bodies, game)[1:]]
+    return max(played, key=lambda entries: b'"staked_credits"' in b"".join(entries))
 
 
 def refit_hashes(played):
@@ -248,19 +204,53 @@ def test_a_journal_is_read_a_few_batches_ahead(bodies, monkeypatch):
         assert read["entries"] - checked <= 20
 
 
-def die(_):
+def end_process(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_process_that_is_killed_is_an_error_and_no_report(bodies, monkeypatch):
-    monkeypatch.setattr(PlainGames, "find_runs", die)
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("killed_at", [1, 50, 97], ids=["first batch", "in the middle", "near the end"])
+def test_a_killed_process_is_an_error_and_no_report(bodies, monkeypatch, killed_at):
+    find_runs = PlainGames.find_runs
+
+    def find_runs_or_end(plain_games, batch):
+        if b'"sequence":%d,' % killed_at in b"".join(batch):
+            end_process()
+        return find_runs(plain_games, batch)
+
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(PlainGames, "find_runs", find_runs_or_end)
     with pytest.raises(JobError, match="ended unexpectedly, so that nothing is verified"):
+        audit(bodies, jobs=2)
+
+
+def test_an_exception_in_a_process_names_the_entries_it_was_checking(bodies, monkeypatch):
+    def find_runs(_, batch):
+        if b'"sequence":21,' in b"".join(batch):
+            raise ZeroDivisionError("a fault of the program")
+        return []
+
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(tools.audit.jobs, "is_of_open_game", lambda _: False)
+    monkeypatch.setattr(PlainGames, "find_runs", find_runs)
+    with pytest.raises(
+        JobError, match=r"the check of the entries 17 to 24 failed \(ZeroDivisionError\('a fault"
+    ):
+        audit(bodies, jobs=2)
+
+
+def test_a_process_that_cannot_be_started_is_an_error_and_no_report(bodies, monkeypatch):
+    def fork():
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(os, "fork", fork)
+    with pytest.raises(JobError, match=r"no process can be started for --jobs \(no more processes\)"):
         audit(bodies, jobs=2)
 
 
 def test_the_command_with_a_killed_process_fails_and_saves_no_point(tmp_path, monkeypatch):
     state, point = make_state(tmp_path / "state"), tmp_path / "point"
-    monkeypatch.setattr(PlainGames, "find_runs", die)
+    monkeypatch.setattr(PlainGames, "find_runs", end_process)
     found = CliRunner().invoke(
         main, ["audit", "verify", "--state", str(state), "--point", str(point), "--jobs", "2"]
     )
