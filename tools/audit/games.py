@@ -5,7 +5,7 @@ import binascii
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from typing import Final, TypeVar
@@ -33,6 +33,7 @@ from egm.records.money import PrizeRecord
 from egm.records.wheel import WheelSpin
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
 from meters import StoredEntry
+from meters.entry import encode_canonical_json
 from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
     WHEEL_DECIDES,
@@ -42,6 +43,7 @@ from paytables import (
     Outcome,
     PaytableError,
     ReplayDraw,
+    Wager,
     list_shipped_games,
     load_game,
     play_through,
@@ -339,7 +341,7 @@ class GameAudit:
         self._check_stored_definition(entry, game)
         try:
             at = game.at(start.table)
-            if at.wager(start.wager.credits, **start.wager.options) != start.wager:
+            if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
                 self._fault(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not is_of_its_worth(at, start.wager, start.denomination_cents):
                 self._fault(
@@ -370,7 +372,7 @@ class GameAudit:
         except PaytableError as why:
             self._fault(entry, f"its draws cannot be played: {why}")
             return start.outcome
-        if outcome != start.outcome:
+        if not _is_same_outcome(outcome, start.outcome):
             self._fault(entry, "the outcome differs from the one its recorded draws give")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
@@ -403,7 +405,7 @@ class GameAudit:
             except (PaytableError, LocalError, StopIteration) as why:
                 self._fault(entry, f"its draws cannot be played: {why}")
                 return recorded
-            if conversation.outcome != recorded:
+            if not _is_same_outcome(conversation.outcome, recorded):
                 self._fault(entry, "the outcome differs from the one its recorded draws give")
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
@@ -529,6 +531,22 @@ class GameAudit:
                 f"it records that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
                 f"its entries say {won_cents}, {decided}",
             )
+
+
+def _are_same_json(one: Wager | Outcome, other: Wager | Outcome) -> bool:
+    """Return whether both have the same JSON; for Python, but not for a reader of the journal, 1 equals True."""
+    return encode_canonical_json(one.to_json()) == encode_canonical_json(other.to_json())
+
+
+def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool:
+    """Return whether an outcome is recorded as it was replayed. Earlier versions did not record ``pays``."""
+    if replayed is None or recorded is None or replayed != recorded:
+        return replayed is recorded
+    return _are_same_json(_drop_pay_row_marks(replayed), _drop_pay_row_marks(recorded))
+
+
+def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
+    return replace(outcome, settlements=tuple(replace(each, pays=False) for each in outcome.settlements))
 
 
 def _waits_for_wheel(conversation: Conversation | None) -> bool:

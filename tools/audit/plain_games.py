@@ -308,7 +308,7 @@ class PlainGames:
             and wager.seat is None
             and unit_cents in game.denominations_cents
             and wager.credits * unit_cents <= AMOUNT_MAX
-            and game.wager(wager.credits, **wager.options) == wager
+            and encode_canonical_json(game.wager(wager.credits, **wager.options).to_json()) == wager_json
             and is_of_its_worth(game, wager, unit_cents)
             and not game.list_every_level()
             and find_table_keys(game.rules, 1) == _NO_KEYS

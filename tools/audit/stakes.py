@@ -232,6 +232,7 @@ class StakeAudit:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = found, ended
         name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
+        self._check_no_other_table(end, name)
         before = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
         pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
@@ -338,6 +339,12 @@ class StakeAudit:
         except InvariantError as why:
             self._fault(entry, f"its stakes do not add up: {why}")
             return None
+
+    def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
+        """Report a fault if the entry stores or removes a table other than the one under the key ``name``."""
+        others = [key for key in entry.state if TableKey.TABLE in key and key != name]
+        if others:
+            self._fault(entry, f"it changes the table of another game: {others[0]}")
 
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
         """Report a fault unless the entry records the table ``due`` under the key ``name``."""

@@ -263,7 +263,7 @@ class Auditor:
             ledger.add_flow((source, target, key), amount_cents, times)
         for what, times in run.counts.items():
             ledger.counts[what] += times
-        ledger.state[PlayKey.LAST] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
+        ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
         ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
 
     def see(self, body: bytes) -> None:
