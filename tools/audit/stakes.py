@@ -122,6 +122,7 @@ class StakeAudit:
         if record is None:
             return
         name = _build_table_key(record.game.digest, position)
+        self._check_no_other_table(entry, name)
         before = self._tables.get(name)
         if before is None:
             self._fault(entry, "bets are returned from a table without standing bets")
@@ -298,6 +299,10 @@ class StakeAudit:
         is.
         """
         end, void_record = void
+        name = _build_table_key(start.game.digest, _read_position(end))
+        self._check_no_other_table(end, name)
+        if name in end.state:  # the table stays as it was before the game
+            self._compare(end, name, self._tables.get(name))
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
         self._pushed.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
