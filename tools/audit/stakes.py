@@ -157,6 +157,7 @@ class StakeAudit:
         before = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
+        self._check_standing_when_decided(entry, game)
         left = self._find_shared_start(entry, game, None if before is None else before.table)
         if game.table != left:
             self._fault(
@@ -170,6 +171,7 @@ class StakeAudit:
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Update the shared table if this step decides the round and no other round has started since."""
+        self._check_standing_when_decided(entry, choice)
         keys, last = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
         due = None
         if (
@@ -185,6 +187,11 @@ class StakeAudit:
                 table=extract_shared_state(choice.outcome.table, keys),
             )
         self._check_shared_table_left(entry, start, due)
+
+    def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
+        """Report a fault if an undecided game records bets that it leaves standing."""
+        if step.outcome is None and step.standing_credits:
+            self._fault(entry, f"it leaves {step.standing_credits} credits standing, but is not decided")
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
         """Return the shared table that a game must start with, and store its round as the table's latest."""
@@ -211,8 +218,12 @@ class StakeAudit:
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None
     ) -> None:
-        """Report a fault unless the entry records the shared table ``due``."""
-        found = entry.state.get(f"{TableKey.SHARED}{game.game.digest}")
+        """Report a fault unless the entry records the shared table ``due`` and no other one."""
+        name = f"{TableKey.SHARED}{game.game.digest}"
+        found = entry.state.get(name)
+        for other in entry.state:
+            if other.startswith(TableKey.SHARED) and other != name:
+                self._fault(entry, f"it changes the table of another game: {other}")
         if found != (None if due is None else to_json(due)):
             self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
 
