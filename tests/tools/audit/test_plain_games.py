@@ -137,6 +137,14 @@ def test_a_plain_game_with_any_byte_altered_is_none_except_in_what_does_not_foll
             assert decode(altered).body == altered
 
 
+def test_a_long_hostile_choice_is_matched_in_linear_time(bodies):
+    """A quadratic search would take many minutes; then the time limit of the test fails it."""
+    start, choice, *_ = find_one_game(bodies, CARDS)
+    hostile = choice.replace(b'"outcome":', b'"outcome":{' + b',"draws":[],"outcome":{' * 200_000)
+    assert len(hostile) > 4_000_000
+    assert PlainGames(SHELF).find_runs([start, hostile, hostile]) == []
+
+
 def find_one_game(bodies, game):
     """Return the entries of the first game of a definition that is staked on once more, or of its second game."""
     played = [[bodies[n] for n in numbers] for numbers in list_games(bodies, game)[1:]]
