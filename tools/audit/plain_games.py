@@ -338,7 +338,7 @@ def _check_choice(played: _Played, body: bytes, number: int) -> bool:
     play_again, staked, sequence, time, moved = found.group(8, 9, 10, 11, 12)
     value, setting = parse(chosen), played.setting
     added_credits = decision.adds(value)
-    due = (None, None, None)
+    due: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         due = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
     if (
