@@ -1,5 +1,6 @@
 """The audit of one journal: chain, signatures, balances, meters and games, entry by entry."""
 
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from egm.records.game_record import GameName
 from egm.records.keys import PlayKey
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
-from meters.identifiers import parse_own_sequence, parse_play_start
+from meters.identifiers import parse_own_sequence, parse_play_start, parse_root_sequence
 from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START
@@ -157,8 +158,8 @@ class Auditor:
         for sequence, known in witnesses:
             self._heads.setdefault(sequence, []).append(_Head(known, "a witness"))
         self._seen_heads: set[int] = set()
-        self._is_play_id_taken = False
-        """Whether an id of a play was used in an entry that is not the one it names; plain games may repeat it."""
+        self._last_play_taken = 0
+        """The greatest number of a play of this journal whose ids are among ``_ids``: plain games may repeat them."""
         self.public_key: bytes | None = None
 
     @property
@@ -173,7 +174,7 @@ class Auditor:
         :class:`JobError` if one of them ends unexpectedly or fails.
         """
         began = time.perf_counter()
-        self._is_play_id_taken = any(map(_is_like_play_id, self._ids))
+        self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
         try:
             for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
                 self._see_batch(batch, runs)
@@ -242,7 +243,7 @@ class Auditor:
             return (
                 ledger.sequence > 0
                 and (ledger.sequence + 1, ledger.head_hex) == (run.first_sequence, run.previous_hex)
-                and not self._is_play_id_taken
+                and run.first_sequence > self._last_play_taken
                 and not any(run.first_sequence <= known <= run.last_sequence for known in self._heads)
                 and not self._clears.has_pending_entries
                 and self._levels.allows_plain_run()
@@ -357,7 +358,14 @@ class Auditor:
                 self._ids_of_plays[tx_id] = set()
         else:
             self._ids.add(tx_id)
-            self._is_play_id_taken = self._is_play_id_taken or _is_like_play_id(tx_id)
+            self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
+
+    def _find_play_taken(self, tx_id: str) -> int:
+        """Return the number of the play of this journal to which an id belongs, or 0 if it belongs to none."""
+        if not tx_id.startswith("play-"):
+            return 0
+        mark = self.conduct.facts.mark
+        return parse_root_sequence(tx_id, mark) or 0 if mark else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
         """Check the entry's sequence number and previous hash; the first entry supplies the public key."""
@@ -426,8 +434,3 @@ class Auditor:
     def note(self, entry: StoredEntry, why: str) -> None:
         """Add a notice about ``entry``."""
         self.report.point_out(entry, why)
-
-
-def _is_like_play_id(tx_id: str) -> bool:
-    """Return whether an id could be that of an entry of a plain game."""
-    return tx_id.startswith("play-")

@@ -56,6 +56,15 @@ def audit_entry_by_entry(bodies, monkeypatch):
         return audit(bodies)
 
 
+def list_entries_checked_one_by_one(bodies, monkeypatch):
+    """Return the entries that an audit does not check as part of plain games."""
+    checked, see = [], Auditor.see
+    with monkeypatch.context() as patched:
+        patched.setattr(Auditor, "see", lambda auditor, body: (checked.append(body), see(auditor, body)))
+        audit(bodies)
+    return checked
+
+
 def picture(value):
     """Return all that an auditor knows as plain data, without its caches and the rules it was given."""
     if isinstance(value, StoredEntry):

@@ -16,6 +16,7 @@ from plain_journals import (
     REEL,
     audit,
     audit_entry_by_entry,
+    list_entries_checked_one_by_one,
     list_games,
     picture,
     play,
@@ -353,3 +354,23 @@ def test_a_plain_game_that_the_memory_does_not_allow_is_named(journals, monkeypa
     first = kinds.index("game.start") + 1
     findings = compare_audits(bodies, monkeypatch)
     assert any(why in each["why"] and each["entry"] >= first for each in findings), findings
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("part", ["start", "end"])
+def test_a_plain_game_whose_id_an_earlier_entry_has_taken_is_named(journals, monkeypatch, part):
+    entries = journals[REEL]
+    first = list_games(seal(entries), REEL)[2].start
+    lied = [entries[0], entries[1] | {"id": entries[first]["id"].replace("start", part)}, *entries[2:]]
+    findings = compare_audits(seal(lied), monkeypatch)
+    assert first + 1 + (part == "end") in [each["entry"] for each in findings if "id was used" in each["why"]]
+
+
+def test_an_id_of_an_earlier_play_does_not_make_later_games_be_checked_one_by_one(journals, monkeypatch):
+    entries = journals[REEL]
+    games = list_games(seal(entries), REEL)
+    for n, mark in ((2, entries[games[0].start]["id"][-14:-6]), (999, "0" * 8)):
+        lied = seal([entries[0], entries[1] | {"id": f"play-{n}-{mark}.late"}, *entries[2:]])
+        compare_audits(lied, monkeypatch)
+        checked = list_entries_checked_one_by_one(lied, monkeypatch)
+        assert len(list_games(checked, REEL)) == 1, "the first game, which records its definition"

@@ -24,6 +24,7 @@ from plain_journals import (
     TABLE,
     audit,
     audit_entry_by_entry,
+    list_entries_checked_one_by_one,
     list_games,
     picture,
     play,
@@ -37,7 +38,6 @@ from meters import JournalDamaged, open_view
 from meters.entry import decode
 from tools.audit.jobs import JobError
 from tools.audit.plain_games import PlainGames
-from tools.audit.verify import Auditor
 from tools.cli import main
 from tools.dev.lies import Liar, adopted, mark_of, rewrite_chain
 
@@ -75,13 +75,9 @@ def find_games(bodies):
 def test_plain_games_leave_the_auditor_as_their_entries_one_by_one_do(bodies, monkeypatch):
     assert find_games(bodies) > 40
     assert any(b'"kind":"game.choice"' in body and b'"transfers"' in body for body in bodies)
-    with monkeypatch.context() as patched:
-        checked_one_by_one, see = [], Auditor.see
-        patched.setattr(
-            Auditor, "see", lambda auditor, body: (checked_one_by_one.append(body), see(auditor, body))
-        )
-        report, fast = audit(bodies)
-    assert count_starts(checked_one_by_one) == count_starts(bodies) - find_games(bodies)
+    checked = list_entries_checked_one_by_one(bodies, monkeypatch)
+    assert count_starts(checked) == count_starts(bodies) - find_games(bodies)
+    report, fast = audit(bodies)
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
     assert '"ok": true' in report
     assert report == by_entry
