@@ -14,6 +14,7 @@ from plain_journals import (
     KEY,
     RAISED,
     REEL,
+    SHELF,
     audit,
     audit_entry_by_entry,
     list_entries_checked_one_by_one,
@@ -22,9 +23,17 @@ from plain_journals import (
     play,
 )
 
+import tools.audit.games
 import tools.audit.jobs
+import tools.audit.levels
+import tools.audit.rounds
+import tools.audit.verify
+from egm.records.game_record import GameName, TableInCommon, TableRecord
 from egm.testing.machine import MachineRig
-from meters.entry import GENESIS_HASH, encode_canonical_json
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
+from meters.ledger import Ledger
+from paytables import Bet
+from tools.audit.verify import Auditor
 from tools.dev.lies import adopted
 
 #: Fields whose value follows from nothing else in an export (ARCHITECTURE.md, "What an export alone cannot show").
@@ -374,3 +383,132 @@ def test_an_id_of_an_earlier_play_does_not_make_later_games_be_checked_one_by_on
         compare_audits(lied, monkeypatch)
         checked = list_entries_checked_one_by_one(lied, monkeypatch)
         assert len(list_games(checked, REEL)) == 1, "the first game, which records its definition"
+
+
+# ---------------------------------------------------------------------------------------- what the auditor knows
+def open_play(auditor, entry, _):
+    auditor._games._open["play-1"] = tools.audit.games._Play(entry, None)
+    auditor._games._latest[1] = "play-1"
+
+
+def begin_round(auditor, entry, _):
+    round_ = tools.audit.rounds._Round("round-1", _DIGEST, frozenset({Bet("red", 1, 1)}))
+    auditor._games._rounds._beginning = entry, round_
+
+
+def store_table(auditor, _, played):
+    name = played["game"]
+    record = TableRecord(
+        game=GameName(id=name["id"], version=name["version"], digest=name["digest"]),
+        denomination_cents=played["denomination_cents"],
+        table={"point": 4},
+    )
+    auditor._games._stakes._tables[f"table:{name['digest']}"] = record
+
+
+def share_table(auditor, _, played):
+    digest = played["game"]["digest"]
+    shared = TableInCommon(round_id="round-1", keys=("point",), bound=(), table={"point": 4})
+    auditor._games._stakes._shared[digest] = auditor._games._stakes._before[digest] = shared
+
+
+def add_facts(**facts):
+    def change(auditor, _, __):
+        for name, value in facts.items():
+            setattr(auditor.conduct.facts, name, copy.copy(value))
+
+    return change
+
+
+def withdraw_table(auditor, _, played):
+    auditor.conduct.facts.changed.add((played["game"]["digest"], played["denomination_cents"]))
+
+
+def hold_credit(auditor, _, __):
+    auditor._ledger.held["credit:1:cashable"] += 5
+
+
+def add_promotion(kind):
+    def change(auditor, _, __):
+        auditor._ledger.taken[f"credit:1:{kind}"] += 5
+
+    return change
+
+
+CHANGES = {
+    "a clear's entries are due": lambda auditor, *_: auditor._clears._due.append(["id", _DIGEST]),
+    "a play is open": open_play,
+    "a double-up is posted": lambda auditor, *_: auditor._games._doubled.update({"play-1": (5,)}),
+    "a round begins": begin_round,
+    "a play with levels is open": lambda auditor, *_: auditor._levels._open.update(
+        {"play-1": tools.audit.levels._Play({"grand": "pool"})}
+    ),
+    "a hit is registered": lambda auditor, *_: auditor._levels._registered.update({"play-1": []}),
+    "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._pushed.update(
+        {"play-1": (entry, None)}
+    ),
+    "a table has a state": store_table,
+    "a table is shared": share_table,
+    "a table is withdrawn": withdraw_table,
+    "sessions are counted": add_facts(session=True),
+    "credit was converted": add_facts(converted={1}),
+    "the journal has another mark": add_facts(mark="0" * 8),
+    "positions are named": add_facts(positions=True),
+    "nothing has shown a position": add_facts(positions=None),
+    "no game has shown sessions": add_facts(session=None),
+    "an entry named its position": lambda auditor, entry, _: auditor.conduct._odd.append(entry),
+    "credit is reserved": hold_credit,
+    "restricted credit": add_promotion("restricted"),
+    "nonrestricted credit": add_promotion("nonrestricted"),
+    "no smallest stake is known": add_facts(least_stake_cents=None),
+    "the machine was never idle": add_facts(idle_at={}),
+    "no money has moved": add_facts(moved={}),
+    "no table was played": add_facts(played=set()),
+    "another head": lambda auditor, *_: setattr(auditor._ledger, "head_hex", _DIGEST),
+    "an entry is missing": lambda auditor, *_: setattr(
+        auditor._ledger, "sequence", auditor._ledger.sequence - 1
+    ),
+    "the journal is empty": lambda auditor, *_: setattr(auditor, "_ledger", Ledger()),
+}
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_the_auditor_knows_before_plain_games_both_ways_end_the_same(journals, monkeypatch, change):
+    entries = journals[REEL]
+    bodies = seal(entries)
+    first = list_games(bodies, REEL)[1].start
+    pictures = []
+    for find in (tools.audit.verify.find_plain_runs, lambda bodies, *_: [(list(bodies), [])]):
+        monkeypatch.setattr(tools.audit.verify, "find_plain_runs", find)
+        auditor = Auditor(SHELF)
+        auditor.run(bodies[:first])
+        change(auditor, decode(bodies[first - 1]), entries[first]["record"])
+        auditor.run(bodies[first:])
+        pictures.append(picture(vars(auditor)))
+    assert pictures[0] == pictures[1]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jobs):
+    bodies = seal(journals[REEL])
+    at = list_games(bodies, REEL)[2].start + 1
+    known = hashlib.sha256(bodies[at - 1]).hexdigest()
+    right = Auditor(SHELF, witnesses=[(at, known[:12])]).run(bodies, jobs=jobs)
+    assert (right.wrong, right.witnessed) == (0, 1)
+    wrong = Auditor(SHELF, heads={at: "f" * 64}).run(bodies, jobs=jobs)
+    assert [each.sequence for each in wrong.findings] == [at]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", GAMES)
+def test_an_entry_altered_without_repairing_the_chain_is_named_at_the_next(journals, monkeypatch, game):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    bodies = seal(journals[game])
+    for at in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):
+        altered = encode_canonical_json(json.loads(bodies[at]) | {"time": "2026-01-01T00:00:01+00:00"})
+        findings = compare_audits([*bodies[:at], altered, *bodies[at + 1 :]], monkeypatch)
+        assert [each["entry"] for each in findings] == [at + 2]
+        missing = compare_audits([*bodies[:at], *bodies[at + 1 :]], monkeypatch)
+        assert any("missing, repeated or moved" in each["why"] for each in missing)
