@@ -443,7 +443,9 @@ CHANGES = {
     "a play with levels is open": lambda auditor, *_: auditor._levels._open.update(
         {"play-1": tools.audit.levels._Play({"grand": "pool"})}
     ),
-    "a hit is registered": lambda auditor, *_: auditor._levels._registered.update({"play-1": []}),
+    "a hit is registered": lambda auditor, entry, played: auditor._levels._registered.update(
+        {played["play_id"]: [(entry, None)]}
+    ),
     "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._pushed.update(
         {"play-1": (entry, None)}
     ),
