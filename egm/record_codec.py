@@ -86,6 +86,10 @@ class _OwnJson(Protocol):
     def to_json(self) -> JSON: ...
 
 
+#: Marks a field of any class, which is only checked to be an instance of it: for values that are never stored.
+IN_MEMORY: Final = Condition("object in memory", "", bool)
+
+
 def omit_if_default(default: T) -> T:
     """Declare a field that is left out of the JSON if it has its default."""
     if isinstance(default, dict):
@@ -119,6 +123,17 @@ def from_json(kind: type[R], data: object, where: str) -> R:
     except _Wrong as wrong:
         what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
         raise RecordError(f"{what} {wrong.says}") from None
+
+
+def check_fields(record: object, where: str) -> None:
+    """Check that each field of a record built in memory has a value of its type.
+
+    ``where`` names the record. Raises :class:`RecordError`.
+    """
+    try:
+        _find_codec(type(record)).check(record)
+    except _Wrong as wrong:
+        raise RecordError(f"{where}: {'.'.join(reversed(wrong.path))} {wrong.says}") from None
 
 
 def list_conditions(hint: object) -> tuple[Condition, ...]:
@@ -191,9 +206,22 @@ class _Codec:
                 found.update(codec.write(part))
         return found
 
+    def check(self, record: object) -> None:
+        """Check the fields of a record in memory. Raises :class:`_Wrong`."""
+        for name, key, read, _, _, _, plain in self._fields:
+            value = getattr(record, name)
+            if type(value) is not plain:
+                try:
+                    read(value)
+                except _Wrong as wrong:
+                    raise wrong.within(key) from None
+
     def read(self, data: object) -> object:
-        """Return the record that some JSON contains. Raises :class:`_Wrong`."""
-        if not isinstance(data, Mapping):
+        """Return the record that some JSON contains, or a record in memory itself. Raises :class:`_Wrong`."""
+        if isinstance(data, self._kind):
+            self.check(data)
+            return data
+        if type(data) is not dict and not isinstance(data, Mapping):
             raise _Wrong(data, "not a record")
         if not data.keys() <= self.names:
             name = next(name for name in data if name not in self.names)
@@ -273,6 +301,8 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
 
 
 def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
+    if IN_MEMORY in conditions:
+        return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
     checks = [each for each in conditions if isinstance(each, Condition)]
 
@@ -291,6 +321,15 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
         return value if type(value) is hint and holds(value) else read(value)
 
     return read_quickly, write
+
+
+def _build_instance_reader(kind: type) -> Read:
+    def read(value: object) -> object:
+        if not isinstance(value, kind):
+            raise _Wrong(value, f"not a {kind.__name__}")
+        return value
+
+    return read
 
 
 def _build_class_converters(kind: type) -> tuple[Read, Write]:

@@ -91,11 +91,15 @@ class LogCopy:
         self._sequence = 0
         self._head_hex = GENESIS_HASH
         self._scrub: Generator[int] | None = None
+        self._nothing_through: int | None = (
+            None  # drop_through found no segment that ends at or before this entry
+        )
         self.base: tuple[int, str] = 0, GENESIS_HASH
         """Sequence and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
         """Close the active segment and the one that :meth:`check_some` has open."""
+        self._nothing_through = None
         if self._scrub is not None:
             self._scrub.close()
             self._scrub = None
@@ -312,8 +316,11 @@ class LogCopy:
         Segments are removed one at a time, each durably before the next, so that a power loss never leaves a
         gap.
         """
+        if sequence == self._nothing_through:
+            return
         first, *later = self.list_segment_starts() or [0]
         if not later or later[0] - 1 > sequence:
+            self._nothing_through = sequence
             return
         if self._scrub is not None:
             self._scrub.close()

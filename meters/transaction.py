@@ -106,7 +106,7 @@ def _check_json(value: object, depth: int) -> None:
         return
     if not depth:
         raise ValueError(f"nested deeper than {DEPTH_MAX}")
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         _check_keys(value)
         members: Iterable[object] = value.values()
     elif isinstance(value, list | tuple):

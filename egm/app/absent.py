@@ -16,17 +16,23 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import POSITIONS_MOST, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
+from egm.host.events import ControlRequested
+from egm.host.keys import HostKey
+from egm.integrity.events import Enabled
 from egm.integrity.lockups import list_disabling_sources
-from egm.kernel.events import EventType
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import Fate, Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_own_fault
 from egm.money.device_ledgers import Ledgers
+from egm.money.events import CoinsPaid
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PaperRecord
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import TableRecord
 from egm.progressive.attachment import SOURCE as LINK
+from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
-from egm.records.game_record import TableRecord
-from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey, TableKey
-from egm.records.money import PaperRecord
 from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
@@ -59,7 +65,7 @@ _WATCHED_BY_NOBODY_ELSE: Final = frozenset({"bill_acceptor", "ticket_printer", "
 def settle_absent(
     machine: Machine,
     ledgers: Ledgers,
-    handle: Callable[..., None],
+    handle: Callable[[Event], None],
     kinds: Collection[str],
     holders: Collection[str] = (),
 ) -> None:
@@ -76,12 +82,13 @@ def settle_absent(
         else:
             ledgers.paper.dispute_lost_paper("the acceptor is gone")
     if ordered is not None and "hopper" not in kinds:
-        handle(EventType.COINS_PAID, paid_coins=ordered.paid_coins, doubt="the hopper is gone")
+        payout = CoinsPaid(paid_coins=ordered.paid_coins, doubt="the hopper is gone")
+        handle(Event(EventType.COINS_PAID, payout))
     for code in list(machine.faults):
         kind = code.partition(".")[0]
         speaks = machine.position.number == 1 or is_own_fault(code)
         if kind in _WATCHED_BY_NOBODY_ELSE and kind not in kinds and speaks:
-            handle(EventType.FAULT_CLEARED, code=code)
+            handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
         _lift_absent_hosts_controls(machine, handle, holders)
 
@@ -118,19 +125,19 @@ def _format_money(cents: int, currency: str) -> str:
 
 
 def _lift_absent_hosts_controls(
-    machine: Machine, handle: Callable[..., None], holders: Collection[str]
+    machine: Machine, handle: Callable[[Event], None], holders: Collection[str]
 ) -> None:
     """Enable what hosts that the cabinet file no longer names have disabled, and lift their controls; raise a fault."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST, LINK)) and name not in holders:
-            handle(EventType.FAULT_RAISED, code=HOLDER_MISSING, detail=name)
-            handle(EventType.ENABLED, source=source)
+            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOLDER_MISSING, detail=name)))
+            handle(Event(EventType.ENABLED, Enabled(source=source)))
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
         if name.startswith(_HOST) and name not in holders:
-            handle(EventType.FAULT_RAISED, code=HOLDER_MISSING, detail=name)
-            handle(EventType.CONTROL, source=name, name=control, value=None)
+            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOLDER_MISSING, detail=name)))
+            handle(Event(EventType.CONTROL, ControlRequested(source=name, name=control)))
 
 
 def list_host_holder_names(file: CabinetFile) -> frozenset[str]:

@@ -4,6 +4,7 @@ from typing import Final
 
 from egm.app.machine_rules import MACHINE
 from egm.errors import check_invariant
+from egm.host.feature import HOST
 from egm.integrity.feature import INTEGRITY
 from egm.kernel.feature import Features
 from egm.kernel.keys import Fate
@@ -11,16 +12,15 @@ from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
 from egm.memory_clear.claims import WITH, list_claim_makers
 from egm.money.feature import MONEY
-from egm.money.host.feature import HOST
 from egm.money.value_in import no_ticket_is_asked
 from egm.play.feature import PLAY
 from egm.play.table_rules import TABLES
 from egm.progressive.feature import PROGRESSIVE
 from egm.seats.feature import SEATS
+from egm.staff.desk import MenuEntry
 from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
-from egm.staff.service.desk import MenuEntry
 from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: device tests before normal operation, a failed random number

@@ -14,7 +14,7 @@ from egm.integrity.lockups import (
 )
 from egm.kernel import own_entries
 from egm.kernel.entries import list_entries
-from egm.kernel.events import EventType, Next, State
+from egm.kernel.events import EVENTS, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
@@ -23,7 +23,7 @@ from egm.kernel.rules import Rule
 from egm.kernel.states import AWAKE, EVERYWHERE, LISTENING, only
 from egm.memory_clear import entries as memory_clear_entries
 from egm.money.ticket_ledger import check_ledger
-from egm.staff.service.effects import close_menu, note_staff
+from egm.staff.service.effects import close_menu_at_start, note_staff
 
 _SELF_TEST: Final = only(State.SELF_TEST)
 
@@ -32,7 +32,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.MEMORY_READY,
         only(State.BOOT),
         (),
-        (record_power_up, close_menu, note_staff),
+        (record_power_up, close_menu_at_start, note_staff),
         State.SELF_TEST,
     ),
     Rule(EventType.SELF_TEST_PASSED, _SELF_TEST, (), (record_self_test,), Next.DERIVED),
@@ -65,6 +65,7 @@ MACHINE: Final = Feature(
         for module in (own_entries, entries, journal_entries, memory_clear_entries)
         for entry in list_entries(module)
     ),
+    events=EVENTS,
     rules=_RULES,
 )
 """Tried last: accepts what no other feature handles."""

@@ -38,7 +38,10 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port
 from egm.errors import LocalError, OperatorError, RestartAsked
+from egm.host.ticket_recovery import close_printed_ticket, open_desk, recover_tickets
 from egm.integrity.clock_trust import note_clock
+from egm.integrity.events import Failure, MemoryReady, SelfTestResult
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorStart
 from egm.integrity.signed_file import check_signed_file
 from egm.integrity.software import Verifier
@@ -51,9 +54,8 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.side_by_side import SideBySide
 from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import close_printed_ticket, open_desk, recover_tickets
 from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
@@ -65,13 +67,12 @@ from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkFolder
 from egm.progressive.pools import combine_pools
-from egm.records.keys import IntegrityKey
 from egm.seats.table import SharedTable
 from egm.secret_files import require_private
+from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
-from egm.staff.service.desk import ServiceDesk
 from egm.staff.stock import note_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
@@ -287,7 +288,8 @@ class MachineProcess:
             self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
         self._verifier = Verifier(context)
         for station in self._stations:
-            station.engine.handle(EventType.MEMORY_READY, version=self._release, profile=self._profile.id)
+            ready = MemoryReady(version=self._release, profile=self._profile.id)
+            station.engine.submit(Event(EventType.MEMORY_READY, ready))
             station.settle_absent(list_host_holder_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
@@ -378,11 +380,11 @@ class MachineProcess:
         except (LocalError, RngError) as error:
             self._say(f"out of service: {error}")
             for station in self._stations:
-                station.engine.handle(EventType.SELF_TEST_FAILED, detail=str(error))
+                station.engine.submit(Event(EventType.SELF_TEST_FAILED, Failure(detail=str(error))))
             return
         games = {game_id: each.game.digest for game_id, each in self._installed.items()}
         for station in self._stations:
-            station.engine.handle(EventType.SELF_TEST_PASSED, games=games)
+            station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
     def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
         """Report refused games to journal, operator and service menu. Raises LocalError if none is left."""
@@ -462,7 +464,7 @@ class MachineProcess:
         if self._over:
             return
         with self._stop_on_error():
-            station.engine.handle(event.type, **event.data)
+            station.engine.submit(event)
             for other in self._stations:
                 if other is not station:
                     other.engine.settle()
@@ -491,7 +493,7 @@ class MachineProcess:
                 try:
                     pause_ns = self._machine.chance.cycle()
                 except RngError as error:
-                    self._handle(Event(EventType.CHANCE_FAILED, {"detail": str(error)}))
+                    self._handle(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _schedule_update_after_entry(self, station: Station) -> None:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 
 FAULT: Final = "screen_missing"
@@ -60,6 +60,6 @@ class ScreenWatch:
         missing = FAULT in self._machine.faults
         if missing and now_s - self._since_s >= _RETURNS_S:
             self._unseen_s = 0.0
-            self._handle(Event(EventType.FAULT_CLEARED, {"code": FAULT}))
+            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
         elif not missing and self._unseen_s >= _PATIENCE_S:
-            self._handle(Event(EventType.FAULT_RAISED, {"code": FAULT}))
+            self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=FAULT)))

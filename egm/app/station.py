@@ -37,10 +37,11 @@ from egm.money.device_ledgers import create_ledgers
 from egm.money.value_in import hopper_takes_coins, list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.play import showing
 from egm.play.definitions import GameDefectiveError, find_definition
+from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
-from egm.records.games import open_game
+from egm.play.records.games import open_game
 from egm.seats.wheel import process_device_report
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 
 #: The longest wait for a screen that never reports it has shown the outcome.
@@ -120,7 +121,7 @@ class Station:
     def settle_absent(self, holders: Collection[str]) -> None:
         """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide."""
         kinds = frozenset(self.ports.kinds.values())
-        settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
+        settle_absent(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
         """Return the active faults of a device of this position.
@@ -149,9 +150,9 @@ class Station:
 
     def _handle_intent(self, intent: Intent) -> None:
         """Submit a person's request at the screen as an event; note the end of a show."""
-        event = build_event(intent)
+        event = build_event(intent, self.engine.rules.payloads)
         if event.type is EventType.SHOWN:
-            self._note_outcome_shown(event.data.get("value"))
+            self._note_outcome_shown(event.of(OutcomeShown).value)
         else:
             self._handle(self, event)
 
@@ -175,7 +176,7 @@ class Station:
         is_taken_up = message.resumed or message.play_id == self._open_at_start
         return _RETURN_SECONDS_MAX if is_taken_up else self._read_game_seconds()
 
-    def _note_outcome_shown(self, play_id: object) -> None:
+    def _note_outcome_shown(self, play_id: str | None) -> None:
         """End the game once its minimum time has passed, because a screen has shown its outcome.
 
         A late report on an earlier game is ignored.
@@ -185,12 +186,12 @@ class Station:
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
         self._schedule_end_of_show(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
-    def _schedule_end_of_show(self, seconds: float, play_id: object) -> None:
+    def _schedule_end_of_show(self, seconds: float, play_id: str | None) -> None:
         """End the game after ``seconds``, replacing any earlier such timer."""
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: self._handle(self, Event(EventType.SHOWN, {"value": play_id}))
+            seconds, lambda: self._handle(self, Event(EventType.SHOWN, OutcomeShown(value=play_id)))
         )
 
     def _read_game_seconds(self) -> float:

@@ -6,30 +6,41 @@ from typing import Literal
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
 from egm.kernel.positions import Position
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
-from egm.money.host.controls import find_allowed_sound
-from egm.money.host.model import HostMoney
+from egm.money.events import CashOut
+from egm.money.host_controls import find_allowed_sound
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.held_money import find_held_cents
+from egm.money.records.money import CashOutRecord, HandpayRecord
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
 from egm.play.choosing import find_most_staked_credits
+from egm.play.events import (
+    BetRequest,
+    DenominationRequest,
+    GameRequest,
+    LanguageRequest,
+    LimitOptions,
+    LimitRequest,
+)
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
+from egm.play.records.games import find_last_game, open_game, win_is_taken
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.pools import Pools
-from egm.records.games import find_last_game, open_game, win_is_taken
-from egm.records.held_money import find_held_cents
-from egm.records.keys import MoneyKey, StaffKey
-from egm.records.money import CashOutRecord, HandpayRecord
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
+from egm.staff.events import FilledForm
+from egm.staff.keys import StaffKey
 from paytables import Depth, Game, analyse
 
 #: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
@@ -118,7 +129,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
 
 def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """Return what is owed by hand, why and since when, and what must be done first."""
-    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
+    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace(machine, request):
         ticket = "asked" if ticket_instead.ticket_is_asked(machine, request) else "offered"
@@ -126,7 +137,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
         prizes=merchandise.build_prize_views(handpay.prizes),
-        cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE)),
+        cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())),
         why=handpay.why,
         owed_cents=0 if handpay.in_coins is None else handpay.in_coins.owed_cents,
         coins_cents=0 if handpay.in_coins is None else handpay.in_coins.paid_cents,
@@ -218,15 +229,20 @@ def _list_accepted_inputs(engine: Engine[Machine]) -> tuple[str, ...]:
     machine = engine.machine
     game_id = machine.selection.game_id
     game = machine.games.get(game_id)
-    valued: tuple[tuple[EventType, Iterable[object]], ...] = (
-        (EventType.BET, () if game is None else game.bet_options),
-        (EventType.GAME, machine.games),
-        (EventType.DENOMINATION, machine.denominations_cents.get(game_id, ())),
-        (EventType.LANGUAGE, machine.profile.languages),
+    bets = () if game is None else game.bet_options
+    denominations = machine.denominations_cents.get(game_id, ())
+    requests: tuple[tuple[EventType, Iterable[Payload]], ...] = (
+        (EventType.BET, (BetRequest(value=bet) for bet in bets)),
+        (EventType.GAME, (GameRequest(value=game_id) for game_id in machine.games)),
+        (EventType.DENOMINATION, (DenominationRequest(value=cents) for cents in denominations)),
+        (EventType.LANGUAGE, (LanguageRequest(value=code) for code in machine.profile.languages)),
+        (EventType.LIMIT, (LimitRequest(value=1, options=LimitOptions(of="minutes")),)),
     )
-    lit += [event.value for event, values in valued if any(engine.accepts(event, value=v) for v in values)]
-    if engine.accepts(EventType.LIMIT, value=1, options={"of": "minutes"}):
-        lit.append(EventType.LIMIT.value)
+    lit += [
+        event.value
+        for event, payloads in requests
+        if any(engine.accepts_event(Event(event, payload)) for payload in payloads)
+    ]
     return tuple(lit)
 
 

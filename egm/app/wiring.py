@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from egm.devices import interface as device
-from egm.kernel.events import Event, EventType, State
+from egm.integrity.events import DoorChange
+from egm.kernel.events import Event, EventError, EventType, FaultChange, Payloads, State
 from egm.kernel.messages import Intent, Notice, Snapshot
+from egm.money.events import BillEscrowed, CashOut, PaperRefused, TicketEscrowed
+from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 
 #: The deck's buttons -> the event each requests (as on the screen).
-_BUTTONS: Final[Mapping[str, EventType]] = {
-    "play": EventType.PLAY,
-    "cash_out": EventType.CASH_OUT,
-    "service": EventType.SERVICE,
+_BUTTONS: Final[Mapping[str, Event]] = {
+    "play": Event(EventType.PLAY),
+    "cash_out": Event(EventType.CASH_OUT, CashOut()),
+    "service": Event(EventType.SERVICE),
 }
 
 
@@ -25,47 +28,56 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
     """Yield the events that a report means; ``kind`` is that of the reporting device."""
     match report:
         case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
-            yield Event(EventType.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
+            yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=escrow, amount_cents=amount))
         case device.Escrowed(escrow=escrow, content=device.Barcode(digits=digits)):
-            yield Event(EventType.TICKET_ESCROWED, {"escrow": escrow, "digits": digits})
+            yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=escrow, digits=digits))
         case device.Returned(content=content, reason=reason):
-            what = {"ticket": True} if isinstance(content, device.Barcode) else {}
-            yield Event(EventType.BILL_RETURNED, {"reason": reason.value, **what})
+            ticket = isinstance(content, device.Barcode)
+            yield Event(EventType.BILL_RETURNED, PaperRefused(reason=reason.value, ticket=ticket))
         case device.Rejected(reason=text) if kind == "bill_acceptor":  # a refused coin is in the tray
-            yield Event(EventType.BILL_REJECTED, {"reason": text})
+            yield Event(EventType.BILL_REJECTED, PaperRefused(reason=text))
         case device.Fault(code=code, active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
-            yield Event(change, {"code": f"{kind}.{code.value}", "detail": detail})
+            yield Event(change, FaultChange(code=f"{kind}.{code.value}", detail=detail))
         case device.CommLost(why=why):
             code = device.FaultCode.COMMUNICATION
-            yield Event(EventType.FAULT_RAISED, {"code": f"{kind}.{code.value}", "detail": why})
+            yield Event(EventType.FAULT_RAISED, FaultChange(code=f"{kind}.{code.value}", detail=why))
         case device.CommUp():
             code = device.FaultCode.COMMUNICATION
-            yield Event(EventType.FAULT_CLEARED, {"code": f"{kind}.{code.value}"})
+            yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{kind}.{code.value}"))
         case device.DoorChanged(door=door, open=is_open, unattended=unattended):
             change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
-            yield Event(change, {"door": door, "unattended": unattended})
+            yield Event(change, DoorChange(door=door, unattended=unattended))
         case device.InputsKnown(doors_open=doors_open):
             for door in sorted(doors_open.difference(doors_known_open)):
-                yield Event(EventType.DOOR_OPENED, {"door": door, "unattended": True})
+                yield Event(EventType.DOOR_OPENED, DoorChange(door=door, unattended=True))
             for door in sorted(set(doors_known_open) - doors_open):
-                yield Event(EventType.DOOR_CLOSED, {"door": door, "unattended": True})
+                yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, unattended=True))
         case device.KeyTurned(key=key, on=on, unattended=unattended):
-            yield Event(EventType.KEY_MOVED, {"key": key, "on": on, "unattended": unattended})
+            yield Event(EventType.KEY_MOVED, KeySwitched(key=key, on=on, unattended=unattended))
             if key in MENU_KEYS and not on:
-                yield Event(EventType.MENU_CLOSED, {"why": "key"})
+                yield Event(EventType.MENU_CLOSED, MenuEnd(why="key"))
+            elif on and not unattended and key in MENU_KEYS:
+                yield Event(EventType.MENU, MenuRequest(key=key))
             elif on and not unattended:
-                yield Event(EventType.MENU if key in MENU_KEYS else EventType.KEY_TURNED, {"key": key})
+                yield Event(EventType.KEY_TURNED, Authorisation(key=key))
         case device.ButtonPressed(button=button) if button in _BUTTONS:
-            yield Event(_BUTTONS[button])
+            yield _BUTTONS[button]
         case _:
             return
 
 
-def build_event(intent: Intent) -> Event:
-    """Return a person's request at the screen as an event."""
-    values = {"value": intent.value, "options": intent.options}
-    return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})
+def build_event(intent: Intent, payloads: Payloads) -> Event:
+    """Return a person's request at the screen as an event.
+
+    Values that the request cannot have are left out: the state table then refuses it as it refuses a value that is
+    not offered.
+    """
+    event, values = EventType(intent.name), {"value": intent.value, "options": intent.options}
+    try:
+        return payloads.build(event, {key: value for key, value in values.items() if value is not None})
+    except EventError:
+        return payloads.build(event, {})
 
 
 def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]:

@@ -10,11 +10,12 @@ from egm.integrity.entries import (
     ClockConfirmed,
     ClockDoubted,
 )
+from egm.integrity.events import ClockForm
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.own_entries import ClockDoubt
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
 
 FAULT: Final = "clock_doubted"
 
@@ -51,7 +52,7 @@ def clock_is_doubted(machine: Machine, _: Event) -> bool:
 def date_is_the_clocks(machine: Machine, event: Event) -> bool:
     """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
     local_now = machine.clock.now().astimezone(machine.identity.house.zone)
-    return event.data.get("date") == f"{local_now:%Y%m%d}"
+    return event.of(ClockForm).date == f"{local_now:%Y%m%d}"
 
 
 def confirm_clock(machine: Machine, event: Event) -> None:
@@ -64,7 +65,7 @@ def confirm_clock(machine: Machine, event: Event) -> None:
             now=now,
             why="" if stored is None else stored["why"],
             person=find_actor(machine, event),
-            persons=tuple(event.data["persons"]),
+            persons=event.of(ClockForm).persons,
         ),
         state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{FAULT}": None},
     )

@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.integrity.clock_trust import FAULT, note_clock
 from egm.integrity.entries import CLOCK_CHANGED, ClockChanged
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
@@ -52,9 +52,11 @@ class ClockWatch:
         note_clock(self._machine)
         doubted, has_fault = self._machine.memory.get(KernelKey.CLOCK), FAULT in self._machine.faults
         if doubted is not None and not has_fault:
-            self._context.handle(Event(EventType.FAULT_RAISED, {"code": FAULT, "detail": doubted["why"]}))
+            self._context.handle(
+                Event(EventType.FAULT_RAISED, FaultChange(code=FAULT, detail=doubted["why"]))
+            )
         elif doubted is None and has_fault:
-            self._context.handle(Event(EventType.FAULT_CLEARED, {"code": FAULT}))
+            self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
 
     def changed(self, now: Snapshot) -> None:
         """Ignore changes of the machine: they do not concern the clock."""

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Final, Literal
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import Entry
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect, Significance
 from egm.kernel.timekeeping import Doubt
+from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default
 from egm.record_fields import Count, Digest, Person, Persons, Staff, Time, Words
-from egm.records.keys import IntegrityKey, PlayKey
 from egm.staff.entries import ByPersons
 from meters import Mark
 

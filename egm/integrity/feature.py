@@ -4,11 +4,14 @@ from typing import Final
 
 from egm.integrity import entries
 from egm.integrity.clock_watch import create_clock_watch
+from egm.integrity.events import EVENTS
 from egm.integrity.forms import FORMS
 from egm.integrity.hard_meters import create_hard_meters
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.integrity.memory_watch import create_memory_watch
 from egm.integrity.notices import iter_notices
+from egm.integrity.records import Held
 from egm.integrity.rules import RULES
 from egm.integrity.software import create_reverification
 from egm.kernel.entries import list_entries
@@ -18,8 +21,6 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
 from egm.record_fields import Cents
-from egm.records.held import Held
-from egm.records.keys import IntegrityKey
 
 
 def _is_out_of_service(machine: Machine) -> bool:
@@ -45,6 +46,7 @@ INTEGRITY: Final = Feature(
         IntegrityKey.CABINET: entries.SignedBy,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*FORMS,),
     states=(

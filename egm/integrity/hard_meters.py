@@ -12,9 +12,9 @@ from typing import Final
 from egm.devices.ioboard.codec import HARD_METERS
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.integrity.entries import HARD_METERS_FITTED, HardMetersFitted
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.records.keys import IntegrityKey
 
 #: Interval between updates; the counters are slower than any game.
 _FOLLOW_SECONDS: Final = 0.5

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import Entry
 from egm.kernel.significance import Effect, Significance
 from egm.record_fields import Count, Digest
-from egm.records.keys import IntegrityKey
 from meters import checkpoint
 from meters.archive import ARCHIVED_KIND
 from meters.transaction import JSON

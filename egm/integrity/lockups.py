@@ -26,19 +26,21 @@ from egm.integrity.entries import (
     ServiceEnabled,
     TiltCleared,
 )
-from egm.kernel.events import Event, EventType, SupersededBy
+from egm.integrity.events import Disabled, DoorChange, Enabled, Failure, MemoryReady, SelfTestResult
+from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import Held
+from egm.kernel.events import Event, EventType, FaultChange, SupersededBy
 from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.own_entries import DoorOpen
 from egm.kernel.standing_faults import clear_fault, raise_fault
-from egm.records.held import Held
-from egm.records.held_money import build_held_money_values
-from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.residual import find_changed_residual_terms
+from egm.money.records.held_money import build_held_money_values
+from egm.play.keys import PlayKey
+from egm.play.records.residual import find_changed_residual_terms
+from egm.staff.desk import find_actor
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
-from egm.staff.service.desk import find_actor
 from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import AUDITED, print_slip
 from rng import RandomService, ReseedNotAllowed, RngError
@@ -47,7 +49,7 @@ from rng import RandomService, ReseedNotAllowed, RngError
 # ---------------------------------------------------------------------------------------------- guards
 def door_was_open(machine: Machine, event: Event) -> bool:
     """Return whether the door is recorded as open; a repeated close changes nothing."""
-    return event.data["door"] in machine.doors_open
+    return event.of(DoorChange).door in machine.doors_open
 
 
 def has_failed(machine: Machine, _: Event) -> bool:
@@ -66,12 +68,13 @@ def record_power_up(machine: Machine, event: Event) -> None:
         if terms:
             machine.post(RESIDUAL_TERMS, state=terms)
         return
+    ready = event.of(MemoryReady)
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.post(
         POWER_UP,
         PowerUp(
-            version=event.data.get("version"),
-            profile=event.data.get("profile"),
+            version=ready.version,
+            profile=ready.profile,
             time_zone=machine.identity.house.time_zone,
             day_ends_hour=machine.identity.day_ends_hour,
         ),
@@ -90,12 +93,12 @@ def record_self_test(machine: Machine, event: Event) -> None:
     lifted: dict[str, object] = (
         {IntegrityKey.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
     )
-    machine.post(SELF_TEST_PASSED, SelfTestPassed(games=event.data.get("games")), state=lifted)
+    machine.post(SELF_TEST_PASSED, SelfTestPassed(games=event.of(SelfTestResult).games), state=lifted)
 
 
 def take_out_of_service(machine: Machine, event: Event) -> None:
     """Stop offering games. The credits stay the player's and can be cashed out."""
-    detail = str(event.data.get("detail", ""))
+    detail = event.of(Failure).detail
     if event.type is EventType.CHANCE_FAILED:
         entry, stopped = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
     else:
@@ -115,32 +118,32 @@ def record_disabled(machine: Machine, event: Event) -> None:
     Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
     survives a power loss. A repeat changes nothing.
     """
-    source = str(event.data["source"])
-    if source in list_disabling_sources(machine):
+    disabled = event.of(Disabled)
+    if disabled.source in list_disabling_sources(machine):
         return
-    held = Held(reason=str(event.data["reason"]), since=machine.clock.now().isoformat())
+    held = Held(reason=disabled.reason, since=machine.clock.now().isoformat())
     machine.post(
         SERVICE_DISABLED,
-        ServiceDisabled(source=source, reason=held.reason, since=held.since),
-        state={f"{IntegrityKey.DISABLED}{source}": held},
+        ServiceDisabled(source=disabled.source, reason=held.reason, since=held.since),
+        state={f"{IntegrityKey.DISABLED}{disabled.source}": held},
     )
 
 
 def record_enabled(machine: Machine, event: Event) -> None:
     """Enable the machine again for the same source."""
-    values, source = event.data, str(event.data["source"])
-    if source not in list_disabling_sources(machine):
+    enabled = event.of(Enabled)
+    if enabled.source not in list_disabling_sources(machine):
         return
     machine.post(
         SERVICE_ENABLED,
         ServiceEnabled(
-            source=source,
-            reason=values.get("reason"),
-            form=values.get("form"),
-            person=values.get("person"),
-            persons=tuple(values["persons"]) if "persons" in values else None,
+            source=enabled.source,
+            reason=enabled.reason,
+            form=enabled.form,
+            person=enabled.person,
+            persons=enabled.persons or None,
         ),
-        state={f"{IntegrityKey.DISABLED}{source}": None},
+        state={f"{IntegrityKey.DISABLED}{enabled.source}": None},
     )
 
 
@@ -151,10 +154,10 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     Access to the logic area, with the power on or off, is always followed up: the machine stays locked after
     the door is closed, until an attendant has cleared it (NZ 1.18.2; Annex E).
     """
-    door = str(event.data["door"])
+    change = event.of(DoorChange)
+    door = change.door
     if door in machine.doors_open:
         return
-    while_off = bool(event.data.get("unattended"))
     # Raise the locking faults first: after a power loss in between, the door is reported again, the lock is
     # not.
     if door == "logic":
@@ -162,21 +165,22 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     if not is_identified(machine, door):
         raise_fault(machine, UNIDENTIFIED, detail=door)
     machine.post(
-        DOOR_OPENED_WHILE_OFF if while_off else DOOR_OPENED,
-        DoorMoved(door=door, unattended=event.data.get("unattended")),
+        DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
+        DoorMoved(door=door, unattended=change.unattended),
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": DoorOpen(since=machine.clock.now().isoformat())},
     )
     if door in AUDITED:
-        print_slip(machine, "AUDIT", f"{door} {'opened while off' if while_off else 'opened'}")
+        print_slip(machine, "AUDIT", f"{door} {'opened while off' if change.unattended else 'opened'}")
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:
     """Record a closed door."""
-    door = str(event.data["door"])
+    change = event.of(DoorChange)
+    door = change.door
     machine.post(
         DOOR_CLOSED,
-        DoorMoved(door=door, unattended=event.data.get("unattended")),
+        DoorMoved(door=door, unattended=change.unattended),
         state={f"{KernelKey.DOOR}{door}": None},
     )
     if not machine.doors_open:
@@ -192,7 +196,7 @@ def reseed(machine: Machine, _: Event) -> None:
     except ReseedNotAllowed:
         return
     except RngError as error:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
 # ---------------------------------------------------------------------------------------------- faults
@@ -202,20 +206,22 @@ _NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_
 
 def record_fault(machine: Machine, event: Event) -> None:
     """Record a fault until it is cleared; a device's report that it is open counts as an opening."""
-    code = str(event.data["code"])
+    fault = event.of(FaultChange)
+    code = fault.code
     if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
         raise_fault(machine, UNIDENTIFIED, detail=OPENINGS[code])
     is_new = code not in machine.faults
-    raise_fault(machine, **event.data)
+    raise_fault(machine, code, fault.detail)
     if is_new and build_held_money_values(machine, code):
         machine.notice = None  # the previous notice is not about the money that is held now
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
     """Clear the fault if its cause has gone and staff need not clear it; report what happened to held money."""
-    code = str(event.data["code"])
+    fault = event.of(FaultChange)
+    code = fault.code
     was_active, held = code in machine.faults, build_held_money_values(machine, code)
-    clear_fault(machine, **event.data)
+    clear_fault(machine, code, fault.detail)
     is_over = was_active and code not in machine.faults and not get_fault(code).locks
     last_notice = None if machine.notice is None else machine.notice.code
     if is_over and held and last_notice not in _NOTICES_OF_MONEY:

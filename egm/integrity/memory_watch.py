@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from egm.integrity.entries import MEMORY_NOTED, MemoryNoted
-from egm.kernel.events import Event, EventType
+from egm.integrity.keys import IntegrityKey
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.records.keys import IntegrityKey
 
 MISSING: Final = "memory_missing"
 MEDIUM_REPLACED: Final = "memory_replaced"
@@ -54,9 +54,9 @@ class MemoryWatch:
         journal.look_for_room()
         causes = self._find_causes()
         for code, detail in causes.items():
-            self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
+            self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
         for code in {MISSING, FULL} & self._machine.faults.keys() - causes.keys():
-            self._handle(Event(EventType.FAULT_CLEARED, {"code": code}))
+            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
         if MEDIUM_REPLACED in causes:
             # Clear the mark only after the fault is recorded, so that a technician is required in any case.
             noted = MemoryNoted(detail=causes[MEDIUM_REPLACED])

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.faults import get_fault, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.held_money import build_held_money_values
-from egm.records.keys import IntegrityKey
+from egm.money.records.held_money import build_held_money_values
 
 
 def iter_notices(machine: Machine) -> Iterator[Notice]:

@@ -19,11 +19,12 @@ from typing import Final, Self
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
 from egm.integrity.entries import CABINET_SIGNED, CabinetSigned, SignedBy
+from egm.integrity.events import SignatureForm
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
 from egm.people import Permission, Roster
-from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_private
 from egm.staff.options import nothing_is_owed
 from meters import JournalError, JournalView
@@ -163,7 +164,7 @@ def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) 
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
-    is_owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED))
+    is_owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED, SignatureForm()))
     return "credits" if is_owed else ""
 
 
@@ -180,8 +181,9 @@ def file_is_unsigned(machine: Machine, _: Event) -> bool:
 
 def sign_file(machine: Machine, event: Event) -> None:
     """Record that staff have signed the file in use."""
+    form = event.of(SignatureForm)
     at = machine.clock.now().isoformat(timespec="seconds")
-    _record_signature(machine, event.data["persons"], str(event.data["reason"]), at)
+    _record_signature(machine, form.persons, form.reason, at)
     note_fault(machine, FAULT, "")
 
 

@@ -25,14 +25,14 @@ from egm.integrity.entries import (
     SoftwareDiffers,
     SoftwareVerified,
 )
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.technician import SOFTWARE_CHECK as CHECK
 from egm.integrity.technician import SOFTWARE_DIFFERS as DIFFERS
 from egm.integrity.technician import SoftwareCheck
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.records.keys import IntegrityKey
 from egm.verify.examine import Findings, examine, examine_in_child_process
 from egm.verify.tree import list_own_files
 
@@ -84,13 +84,13 @@ class Verifier:
         else:
             self._machine.post(SOFTWARE_DIFFERS, SoftwareDiffers(trouble=findings.trouble, when=why))
         if standing is not None and standing["detail"] != detail:
-            self._handle(Event(EventType.FAULT_CLEARED, {"code": DIFFERS}))
+            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))
         if not findings.is_all_as_signed:
             self._raise_fault(CHECK, detail)
             self._raise_fault(DIFFERS, detail)
 
     def _raise_fault(self, code: str, detail: str) -> None:
-        self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
+        self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
 
     # ------------------------------------------------------------------ what is installed
     def _record_installed_changes(self, stored: InstalledSoftware | None, findings: Findings | None) -> None:

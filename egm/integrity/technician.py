@@ -12,11 +12,12 @@ from egm.integrity.entries import (
     SoftwareCheckRequested,
 )
 from egm.integrity.entries import SOFTWARE_CHECK as SOFTWARE_CHECK_ENTRY
+from egm.integrity.events import CountersForm, FaultsForm
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
-from egm.records.keys import IntegrityKey
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
 
 SOFTWARE_DIFFERS: Final = "software_differs"
 """Files are not as signed; cleared with its cause."""
@@ -65,14 +66,14 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
     """Clear the faults whose cause the technician has found, with their finding."""
-    codes = _list_clearable_faults(machine)
+    codes, form = _list_clearable_faults(machine), event.of(FaultsForm)
     machine.post(
         FAULTS_SETTLED,
         FaultsSettled(
             codes=tuple(codes),
-            finding=str(event.data["finding"]),
+            finding=form.finding,
             person=find_actor(machine, event),
-            persons=tuple(event.data["persons"]),
+            persons=form.persons,
         ),
         state={f"{KernelKey.FAULT}{code}": None for code in codes},
     )
@@ -91,13 +92,14 @@ def refit_hard_meters(machine: Machine, event: Event) -> None:
 
     Pulses still owed to the old counters are not given to the new ones; the electronic meters have them.
     """
+    form = event.of(CountersForm)
     machine.post(
         HARD_METERS_EXCHANGED,
         HardMetersExchanged(
             person=find_actor(machine, event),
-            persons=tuple(event.data["persons"]),
-            reason=event.data["reason"],
-            readings=event.data["readings"],
+            persons=form.persons,
+            reason=form.reason,
+            readings=form.readings,
             before=tuple(machine.memory.get(IntegrityKey.HARD_METERS)),
         ),
         state={IntegrityKey.HARD_METERS: None},

@@ -59,11 +59,19 @@ class Engine(Generic[MachineT]):
         return self._busy
 
     def handle(self, type_: EventName, /, **data: object) -> None:
+        """Build an event with these values and process it; see :meth:`submit`.
+
+        Raises EventError if the values differ from the payload declared for the event.
+        """
+        self.submit(self.rules.payloads.build(type_, data))
+
+    def submit(self, event: Event) -> None:
         """Process an event and all events that follow from it, then call ``changed``.
 
-        If another event is being handled, the event is processed after it.
+        If another event is being handled, the event is processed after it. Raises EventError if the event does
+        not carry the payload that is declared for it.
         """
-        self._queue.append(Event(type_, data))
+        self._queue.append(event)
         if self._busy:
             return
         self._busy = True
@@ -88,9 +96,14 @@ class Engine(Generic[MachineT]):
         if self.derive_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
-    def accepts(self, type_: EventName, /, **data: object) -> bool:
+    def accepts(self, type_: EventName, /) -> bool:
+        """Return whether a rule would accept the event now, with the defaults of its payload. Changes nothing."""
+        return self.accepts_event(self.rules.payloads.build(type_, {}))
+
+    def accepts_event(self, event: Event) -> bool:
         """Return whether a rule would accept the event now. Changes nothing."""
-        return self._find_accepting_rule(Event(type_, data))[0] is not None
+        self.rules.payloads.check(event)
+        return self._find_accepting_rule(event)[0] is not None
 
     def derive_state(self) -> State:
         """Return the state that follows from the durable memory."""
@@ -111,6 +124,7 @@ class Engine(Generic[MachineT]):
         return None, reason
 
     def _handle_one_event(self, event: Event) -> None:
+        self.rules.payloads.check(event)
         rule, reason = self._find_accepting_rule(event)
         if rule is None:
             self._refuse(event, reason)
@@ -174,15 +188,21 @@ class Engine(Generic[MachineT]):
     def _record_unexpected(self, event: Event, reason: str) -> None:
         """Record an event that no rule accepts: only once per start for the same event, state and reason.
 
-        Integers, and the fields in ``_NAMES``, are recorded with their values. For every other field only the
-        type of the value is recorded, because ticket numbers are secret.
+        Fields that have their default are left out. Integers, and the fields in ``_NAMES``, are recorded with
+        their values. For every other field only the type of the value is recorded, because ticket numbers are
+        secret.
         """
         seen = (event.type, self.state, reason)
         if seen in self._unexpected:
             return
         self._unexpected.add(seen)
-        values = {
-            str(name): value if isinstance(value, int) or name in _NAMES else type(value).__name__
-            for name, value in event.data.items()
-        }
+        values = {name: _describe_value(name, value) for name, value in event.given_values().items()}
         self.machine.record_unexpected_event(event.type.value, self.state.value, reason, values)
+
+
+def _describe_value(name: str, value: object) -> int | str:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        return str(value) if name in _NAMES else str.__name__
+    return type(value).__name__

@@ -1,9 +1,21 @@
-"""States and events of the machine: what it can be doing, and everything that can happen to it."""
+"""States and events of the machine: what it can be doing, and everything that can happen to it.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+Each event carries a payload: a frozen dataclass that a feature declares for it (:attr:`Feature.events`), or
+:class:`NoData`. A payload is checked when the event is built, with the field types of journal records
+(:mod:`egm.record_codec`); guards and effects read it with :meth:`Event.of`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import Field, dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
+
+from egm.errors import InvariantError, check_invariant
+from egm.record_codec import RecordError, check_fields, from_json, is_record
+
+P = TypeVar("P")
+_Class: TypeAlias = type[P]
+"""``type[P]``, for use where ``type`` is a field."""
 
 
 class State(StrEnum):
@@ -146,12 +158,114 @@ class EventType(EventName):
     HANDPAY_RESET = "handpay_reset"
 
 
+class EventError(InvariantError):
+    """An event whose payload differs from its declaration: the event, the field, its value and what was expected."""
+
+
+class Payload(Protocol):
+    """An instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NoData:
+    """The payload of an event that consists of its name only."""
+
+
+NO_DATA: Final = NoData()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultChange:
+    """A fault has occurred or ended."""
+
+    code: str
+    detail: str | None = None
+    """Details for staff, such as the device's own words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event: its name, and its data by name."""
+    """One event: its name and its payload, a frozen dataclass whose fields have the types of journal records.
+
+    Raises EventError if the payload is not a dataclass, or a field of it has no value of its type.
+    """
 
     type: EventName
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Payload = NO_DATA
+
+    def __post_init__(self) -> None:
+        if self.data is not NO_DATA:
+            if not is_record(self.data):
+                raise EventError(f"{self.type}: carries {self.data!r}, not a dataclass")
+            try:
+                check_fields(self.data, self.type)
+            except RecordError as error:
+                raise EventError(str(error)) from None
+
+    def of(self, payload: _Class[P]) -> P:
+        """Return the payload, which must be of this class. Raises EventError if the event carries something else."""
+        if not isinstance(self.data, payload):
+            raise EventError(f"{self.type}: carries {self.data!r}, not {payload.__qualname__}")
+        return self.data
+
+    def given_values(self) -> dict[str, object]:
+        """Return the fields of the payload that differ from their default, by name."""
+        values = ((field, getattr(self.data, field.name)) for field in fields(self.data))
+        return {field.name: value for field, value in values if value != field.default}
+
+
+class Payloads:
+    """The declared payload of each event of a machine."""
+
+    def __init__(self, declarations: Iterable[Mapping[EventName, type[Payload]]]) -> None:
+        """Combine the features' declarations. Raises InvariantError if an event is declared twice."""
+        self._by_event: Final[dict[EventName, type[Payload]]] = {}
+        for declared in declarations:
+            for event, payload in declared.items():
+                check_invariant(event not in self._by_event, f"the payload of {event} is declared twice")
+                self._by_event[event] = payload
+        self._with_defaults: Final[dict[EventName, Event]] = {}
+
+    def __getitem__(self, event: EventName) -> type[Payload]:
+        """Return the class of an event's payload. Raises EventError if no feature declares it."""
+        found = self._by_event.get(event)
+        if found is None:
+            raise EventError(f"no feature declares the payload of {event}")
+        return found
+
+    def __iter__(self) -> Iterator[EventName]:
+        return iter(self._by_event)
+
+    def __contains__(self, event: EventName) -> bool:
+        return event in self._by_event
+
+    def build(self, event: EventName, values: Mapping[str, object]) -> Event:
+        """Return an event with a payload of these values. Raises EventError if they differ from its declaration."""
+        found = None if values else self._with_defaults.get(event)
+        if found is not None:
+            return found
+        try:
+            built = Event(event, from_json(self[event], values, event))
+        except RecordError as error:
+            raise EventError(str(error)) from None
+        if not values:
+            self._with_defaults[event] = built
+        return built
+
+    def check(self, event: Event) -> None:
+        """Raise EventError if an event does not carry the payload that is declared for it."""
+        if type(event.data) is not self[event.type]:
+            raise EventError(f"{event.type}: carries {event.data!r}, not {self[event.type].__qualname__}")
+
+
+#: The payloads of the events that the engine itself raises.
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.AFTER_EVENT: NoData,
+    EventType.AT_REST: NoData,
+    EventType.MACHINE_CHANGED: NoData,
+}
 
 
 class SupersededBy(Exception):

@@ -8,6 +8,7 @@ from prometheus_client.core import Metric
 
 from egm.errors import check_invariant
 from egm.kernel.entries import AnyEntry, Entries
+from egm.kernel.events import EventName, Payload, Payloads
 from egm.kernel.keys import Key, Keys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -36,6 +37,8 @@ class Feature:
     """The type of the value under each of its keys: a record, or another field type."""
     entries: tuple[AnyEntry, ...] = ()
     """The journal entries that it writes."""
+    events: Mapping[EventName, type[Payload]] = field(default_factory=dict)
+    """The payload of each of its events."""
     rules: tuple[Rule[Machine], ...] = ()
     """Its rules in the state table, in the order in which they are tried."""
     states: tuple[DerivedState[Machine], ...] = ()
@@ -60,8 +63,8 @@ class Features:
     def __init__(self, features: Iterable[Feature]) -> None:
         """Combine the features.
 
-        Raises InvariantError if two features share a name, key or text, or if their rules do not form a state
-        table.
+        Raises InvariantError if two features share a name, key, event or text, or if their rules do not form a
+        state table.
         """
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
@@ -74,6 +77,7 @@ class Features:
         self.entries: Final = Entries(entry for feature in self.all for entry in feature.entries)
         self.rules: Final[Rules[Machine]] = Rules(
             (rule for feature in self.all for rule in feature.rules),
+            Payloads(feature.events for feature in self.all),
             (state for feature in self.all for state in feature.states),
         )
 

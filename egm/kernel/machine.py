@@ -13,7 +13,7 @@ from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
 from egm.kernel.entries import AnyEntry, Entries, Entry, EntryError
-from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.events import Event, EventType, FaultChange, SupersededBy
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, Keys
 from egm.kernel.memory import Memory
@@ -189,7 +189,7 @@ class Machine:
         try:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as why:  # nothing is written, so no value has moved
-            jump = Event(EventType.FAULT_RAISED, {"code": METER_JUMP, "detail": str(why)})
+            jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP, detail=str(why)))
             raise SupersededBy(jump) from why
         self.recorded()
         return posted

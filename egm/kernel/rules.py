@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from egm.errors import check_invariant
-from egm.kernel.events import Event, EventName, EventType, Next, State
+from egm.kernel.events import Event, EventName, EventType, Next, Payloads, State
 from egm.kernel.states import AWAKE, PRESSING
 
 MachineT = TypeVar("MachineT")
@@ -66,16 +66,20 @@ class DerivedState(Generic[MachineT]):
 class Rules(Generic[MachineT]):
     """The state table: the rules of every feature, in the order in which they are tried.
 
-    ``states``: the derived states of all features.
+    ``payloads``: the payloads of the events. ``states``: the derived states of all features.
     """
 
     def __init__(
-        self, rules: Iterable[Rule[MachineT]], states: Iterable[DerivedState[MachineT]] = ()
+        self,
+        rules: Iterable[Rule[MachineT]],
+        payloads: Payloads,
+        states: Iterable[DerivedState[MachineT]] = (),
     ) -> None:
         """Build the state table.
 
-        Raises InvariantError if a rule can never be reached or an event has no rule at all.
+        Raises InvariantError if a rule can never be reached, or if an event has no rule or no payload.
         """
+        self.payloads: Final = payloads
         self._rules: Final = tuple(rules)
         derived = tuple(states)
         self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
@@ -94,9 +98,11 @@ class Rules(Generic[MachineT]):
                         all(one.guards for one in before), f"{event} in {state}: a rule never reached"
                     )
                     self._index[state, event] = (*before, rule)
-        kinds: set[type[EventName]] = {EventType, *(type(event) for event in self._refusals)}
+        kinds: set[type[EventName]] = {EventType, *(type(event) for event in (*self._refusals, *payloads))}
         missing = [event.value for kind in kinds for event in kind if event not in self._refusals]
         check_invariant(not missing, f"no rule decides {', '.join(missing)}")
+        missing = [event.value for event in self._refusals if event not in payloads]
+        check_invariant(not missing, f"no feature declares the payload of {', '.join(missing)}")
 
     def __iter__(self) -> Iterator[Rule[MachineT]]:
         return iter(self._rules)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.entries import Entry
+from egm.links.keys import LinksKey
+from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Time
-from egm.records.keys import LinksKey, ProgressiveKey
 
 
 # ---------------------------------------------------------------------------------------------- hosts

@@ -6,10 +6,10 @@ from egm.kernel.entries import list_entries
 from egm.kernel.feature import Feature
 from egm.links import entries
 from egm.links.gat.port import create_gat_port
+from egm.links.keys import LinksKey
 from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
 from egm.record_fields import Time
-from egm.records.keys import LinksKey
 
 LINKS: Final = Feature(
     name="links",

@@ -10,16 +10,18 @@ from typing import Final
 from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
-from egm.kernel.events import Event, EventType, State
+from egm.kernel.events import Event, EventType, FaultChange, State
 from egm.kernel.feature import Features
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.device_health import iter_device_metrics
 from egm.links.metrics import Exporter, MachineCollector, build_meter_families, iter_known_occurrences
 from egm.links.screen.private import read_or_create_token
-from egm.records.keys import IntegrityKey, StaffKey
 from egm.secret_files import replace_transient
+from egm.staff.events import WorkSeen
+from egm.staff.keys import StaffKey
 
 #: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
 #: event.
@@ -78,7 +80,7 @@ class Monitoring:
                 if PORT_TAKEN not in self._machine.faults:
                     detail = f"port {port}: {error.strerror}"
                     self._context.handle(
-                        Event(EventType.FAULT_RAISED, {"code": PORT_TAKEN, "detail": detail})
+                        Event(EventType.FAULT_RAISED, FaultChange(code=PORT_TAKEN, detail=detail))
                     )
                 if not self._said:
                     self._said = True
@@ -90,7 +92,7 @@ class Monitoring:
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             if PORT_TAKEN in self._machine.faults:
-                self._context.handle(Event(EventType.FAULT_CLEARED, {"code": PORT_TAKEN}))
+                self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN)))
             return exporter
 
     def changed(self, now: Snapshot) -> None:
@@ -129,7 +131,7 @@ class Monitoring:
         opened = self._machine.memory.get(StaffKey.INTERVENTION)
         if opened is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
-        seen = Event(EventType.INTERVENTION_SEEN, {"id": opened["id"]})
+        seen = Event(EventType.INTERVENTION_SEEN, WorkSeen(id=opened["id"]))
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, Literal, cast
 
+from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import list_claims
@@ -20,7 +21,7 @@ from egm.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, Transfers
 from egm.memory_clear.evidence import Evidence
 from egm.people import Recorded
 from egm.record_codec import to_json
-from egm.records.keys import HostKey, StaffKey
+from egm.staff.keys import StaffKey
 from meters import Transaction
 from meters.clear import Clearance, ClearRefused
 from meters.salvage import Inspection, Salvage, inspect

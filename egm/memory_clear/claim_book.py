@@ -10,12 +10,13 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
 from egm.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
 from egm.memory_clear.evidence import Evidence
+from egm.money.keys import MoneyKey
 from egm.record_codec import RecordError, from_json, to_json
-from egm.records.keys import HostKey, MoneyKey
 from meters import Phase, Transaction, Transfer
 from meters.chart import Book, Role, find_account, parse_account_words
 from meters.ledger import Ledger, Reservation

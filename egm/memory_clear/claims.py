@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import Key
 from egm.memory_clear.claim_book import (
@@ -30,15 +31,17 @@ from egm.memory_clear.claim_book import (
 )
 from egm.memory_clear.evidence import Evidence
 from egm.money.disputed import DisputedAmount, DisputeRuling
-from egm.money.host.records import RegistrationRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.host import RegistrationRecord
+from egm.money.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import GamePointer, GameRecord, Hit, Share, TableRecord
+from egm.play.records.games import CARRIED_GAME, PUSH
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.progressive.round import LinkMark
 from egm.record_codec import to_json
-from egm.records.game_record import GamePointer, GameRecord, Hit, Share, TableRecord
-from egm.records.games import CARRIED_GAME, PUSH
-from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey, TableKey
-from egm.records.money import CashOutRecord, CoinsGone, HandpayRecord, PaperRecord, UnclaimedRecord
 from meters import Transaction, Transfer
 from meters.chart import Book, find_account
 from meters.ledger import Reservation

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from egm.host.keys import HostKey
 from egm.kernel.entries import Entry
 from egm.kernel.significance import Effect, Significance
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Digest, Words
-from egm.records.keys import HostKey
 from egm.tickets.audit import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
 from meters.transaction import JSON

@@ -15,13 +15,14 @@ from egm.integrity.entries import POWER_UP
 from egm.integrity.signed_file import CABINET_TEXT
 from egm.integrity.signed_file import KIND as FILE_SIGNED
 from egm.memory_clear.entries import TRANSFER_IDENTIFIERS
+from egm.memory_clear.records import compute_short_digest
+from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH
+from egm.play.records.game_record import GameChoice, GameRecord, MysteryWon, Step
+from egm.play.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
 from egm.progressive.entries import LEVEL_OPENED
+from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
-from egm.records.earlier_journal import compute_short_digest
-from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
-from egm.records.games import CARRIED_GAME, CHOICE, MYSTERY_WON, WAGER
-from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
 from meters import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START

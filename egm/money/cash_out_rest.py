@@ -7,8 +7,9 @@ The remainder is valid only while it equals the player's whole cashable balance.
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.money.entries import CASH_OUT_ENDED
-from egm.records.keys import MoneyKey
-from egm.records.money import CashOutRest, PaidInCoins
+from egm.money.events import CashOut, NoPayoutDevice
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRest, PaidInCoins
 
 
 def build_remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:
@@ -60,6 +61,6 @@ def _read_valid_remainder(machine: Machine) -> CashOutRest | None:
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
     """Return the event that starts an automatic payout: by hand if the previous method failed, else by any method."""
     remainder = _read_valid_remainder(machine)
-    return Event(
-        EventType.NO_PAYOUT_DEVICE if remainder is not None and remainder.by_hand else EventType.CASH_OUT
-    )
+    if remainder is not None and remainder.by_hand:
+        return Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice())
+    return Event(EventType.CASH_OUT, CashOut())

@@ -41,9 +41,9 @@ from egm.money.entries import (
     CoinsCounted,
     TicketTaken,
 )
+from egm.money.keys import MoneyKey
 from egm.money.pay_out import open_job
-from egm.records.keys import MoneyKey
-from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
+from egm.money.records.money import CashOutRecord, PaperRecord, PrintingRecord
 from egm.staff.service.device_tests import is_test
 from egm.staff.slips import is_slip
 from egm.tickets.desk import TicketDesk

@@ -35,7 +35,10 @@ from egm.money.entries import (
     DisputeReleased,
     DisputeRuled,
 )
-from egm.money.host.model import Redeeming
+from egm.money.events import DisputedAmountForm
+from egm.money.keys import MoneyKey
+from egm.money.records.host import Redeeming
+from egm.money.records.money import PrintingRecord
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
@@ -43,9 +46,8 @@ from egm.money.ticket_ledger import (
     keep_head,
 )
 from egm.record_fields import Count
-from egm.records.keys import MoneyKey
-from egm.records.money import PrintingRecord
-from egm.staff.form import build_ruling_details, has_text_in
+from egm.staff.events import has_texts
+from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
 from meters import Transfer
 
@@ -126,9 +128,9 @@ class DisputedAmount:
             most_cents=self.most_cents,
         )
 
-    def allows(self, amount_cents: object) -> bool:
+    def allows(self, amount_cents: int | None) -> bool:
         """Return whether a ruling may award this amount: within the bounds, and all or nothing for a ticket."""
-        if type(amount_cents) is not int or not self.least_cents <= amount_cents <= self.most_cents:
+        if amount_cents is None or not self.least_cents <= amount_cents <= self.most_cents:
             return False
         return not self.ticket or amount_cents in {0, self.most_cents}
 
@@ -200,28 +202,32 @@ def ruling_is_sound(machine: Machine, event: Event) -> bool:
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
-    disputed = list_disputed_amounts(machine).get(str(event.data.get("disputed")))
-    if disputed is None or not has_text_in(event, "reason"):
+    form = event.of(DisputedAmountForm)
+    disputed = list_disputed_amounts(machine).get(form.disputed)
+    if disputed is None or not has_texts(form.reason):
         return False
-    desk, amount_cents = machine.installed(TicketDesk), _find_awarded_cents(disputed, event)
+    desk, amount_cents = machine.installed(TicketDesk), _find_awarded_cents(disputed, form)
     is_known = desk is not None and desk.find_issued_ticket(disputed.id) is not None
     return disputed.allows(amount_cents) and (bool(amount_cents) or not disputed.is_printed or is_known)
 
 
-def _find_awarded_cents(disputed: DisputedAmount, event: Event) -> object:
-    """Return the amount that the form awards.
+def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
+    """Return the amount that the form awards, or None if it does not say.
 
     For a printed ticket this is 0 if the ticket is ruled good and its full amount if it is ruled void.
     """
     if not disputed.is_printed:
-        return event.data.get("amount_cents")
-    return {"good": 0, "void": disputed.most_cents}.get(str(event.data.get("ticket")))
+        return form.amount_cents
+    return {None: None, "good": 0, "void": disputed.most_cents}[form.ticket]
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Pay by hand the amount awarded. The last ruling about a device also clears the device's fault."""
-    disputed = list_disputed_amounts(machine)[str(event.data["disputed"])]
-    amount_cents = int(str(_find_awarded_cents(disputed, event)))
+    form = event.of(DisputedAmountForm)
+    disputed = list_disputed_amounts(machine)[form.disputed]
+    amount_cents = _find_awarded_cents(disputed, form)
+    if amount_cents is None:
+        raise InvariantError("a ruling without an amount")
     story = DisputeRuled(
         **build_ruling_details(machine, event), disputed=disputed.details, amount_cents=amount_cents
     )

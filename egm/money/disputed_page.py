@@ -8,10 +8,10 @@ from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
+from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.form import Form
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, build_column_titles, say, say_money, say_plain, say_time
+from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain, say_time
 
 
 class DisputedList(Place):

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Final, Literal
 
+from egm.host.keys import HostKey
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.messages import HandpayKind
 from egm.kernel.significance import Clear, Effect, Significance
-from egm.money.host import entries as host_entries
+from egm.money.keys import MoneyKey
+from egm.money.records.host import TransferRecord
+from egm.money.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
 from egm.record_codec import inline_record, omit_if_default
 from egm.record_fields import Cents, Count, Masked, Person, Serial, Words
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import CashOutRecord, HandpayForm, HandpayRecord, PaidInCoins, PrizeRecord
-from egm.records.rulings import RulingDetails
+from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
@@ -502,6 +503,16 @@ HANDPAY_PENDING: Final = Entry(
     significance=Significance(Effect.LOCK, Clear.ATTENDANT, sas=0x51),
     logs=(Log.HANDPAYS,),
 )
+AFT_JACKPOT: Final = Entry(
+    kind="aft.complete",
+    record=TransferRecord,
+    about="A bonus that the host awarded is reserved for an attendant to pay.",
+    phase=Phase.RESERVE,
+    moves=(Moves("house:bonus", "out:handpay_bonus"),),
+    writes=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
+    significance=Significance(Effect.LOG),
+    logs=(Log.TRANSFERS,),
+)
 HANDPAY_WAY: Final = Entry(
     kind="handpay.way",
     record=HandpayWay,
@@ -527,7 +538,7 @@ HANDPAY_PAID: Final = Entry(
     kind="handpay.paid",
     record=HandpayPaid,
     phase=Phase.SETTLE,
-    settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
+    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WON),
     counts={"handpays.*": 1},
     writes=(MoneyKey.HANDPAY, MoneyKey.SLIP),
     significance=Significance(Effect.LOG, sas=0x52),
@@ -537,7 +548,7 @@ HANDPAY_UNCLAIMED: Final = Entry(
     kind="handpay.unclaimed",
     record=HandpayUnclaimed,
     phase=Phase.VOID,
-    settles=(HANDPAY_PENDING, host_entries.AFT_JACKPOT, *_WON),
+    settles=(HANDPAY_PENDING, AFT_JACKPOT, *_WON),
     writes=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED),
     logs=(Log.HANDPAYS, Log.ORPHANS),
 )
@@ -736,7 +747,7 @@ PRIZE_FORFEITED: Final = Entry(
     kind="forfeit.prize",
     record=PrizeForfeited,
     phase=Phase.VOID,
-    settles=(host_entries.AFT_JACKPOT, *_WON),
+    settles=(AFT_JACKPOT, *_WON),
     counts={"forfeits": 1},
     writes=(MoneyKey.HANDPAY,),
     significance=Significance(Effect.LOG),

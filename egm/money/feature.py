@@ -10,14 +10,11 @@ from egm.kernel.rules import DerivedState
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.disputed_page import PAGES
+from egm.money.events import EVENTS
 from egm.money.forms import FORMS
-from egm.money.host.records import RestrictedTerms
-from egm.money.registers import REGISTERS
-from egm.money.rules import RULES
-from egm.money.ticket_terms import TicketTerms
-from egm.record_fields import Count
-from egm.records.keys import MoneyKey
-from egm.records.money import (
+from egm.money.keys import MoneyKey
+from egm.money.records.host import RestrictedTerms
+from egm.money.records.money import (
     CashOutRecord,
     CoinsGone,
     HandpayRecord,
@@ -25,6 +22,10 @@ from egm.records.money import (
     PrintingRecord,
     UnclaimedRecord,
 )
+from egm.money.registers import REGISTERS
+from egm.money.rules import RULES
+from egm.money.ticket_terms import TicketTerms
+from egm.record_fields import Count
 from egm.tickets.audit import LedgerAnchor
 
 MONEY: Final = Feature(
@@ -47,6 +48,7 @@ MONEY: Final = Feature(
         MoneyKey.TICKET_TERMS: TicketTerms,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *FORMS, *REGISTERS),
     states=(

@@ -15,17 +15,15 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.entries import HANDPAY_FORM, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
+from egm.money.events import PaymentForm
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayForm, HandpayRecord
 from egm.money.ticket_ledger import keep_head
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayForm, HandpayRecord
-from egm.staff.form import has_text_in, list_event_persons
+from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from egm.staff.service_calls import answer_service_call
 from meters import Transfer
 from meters.chart import parse_account_words
-
-#: The form's fields about the player: name as in the document, kind of document and its number.
-IDENTITY_FIELDS: Final = ("name", "document", "number")
 
 
 def _needs_identity(machine: Machine, amount_cents: int) -> bool:
@@ -42,10 +40,9 @@ def handpay_is_in_order(machine: Machine, _: Event) -> bool:
 
 def form_is_whole(machine: Machine, event: Event) -> bool:
     """Return whether the form names a permitted means of payment, and the player's identity if required."""
-    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    identified = has_text_in(event, *IDENTITY_FIELDS)
-    return event.data.get("method") in machine.profile.by_hand.methods and (
-        identified or not _needs_identity(machine, handpay.worth_cents)
+    handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.of(PaymentForm)
+    return form.method in machine.profile.by_hand.methods and (
+        bool(form.identity) or not _needs_identity(machine, handpay.worth_cents)
     )
 
 
@@ -54,14 +51,13 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     """Record who will be paid and how; a later form replaces an earlier one."""
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    identity = ""
-    if has_text_in(event, *IDENTITY_FIELDS):
+    filled, identity = event.of(PaymentForm), ""
+    if filled.identity:
         if identities is None:
             raise InvariantError("an identity must be recorded, but there is no identity register")
-        fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
-        identity = identities.keep(handpay.id, fields, machine.clock.now())
+        identity = identities.keep(handpay.id, filled.identity, machine.clock.now())
     form = HandpayForm(
-        method=str(event.data["method"]), persons=tuple(list_event_persons(machine, event)), identity=identity
+        method=filled.method, persons=tuple(list_event_persons(machine, event)), identity=identity
     )
     machine.post(
         HANDPAY_FORM,

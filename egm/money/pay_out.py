@@ -13,6 +13,8 @@ from functools import cache
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
+from egm.host.events import NumberRefused
+from egm.integrity.events import Failure
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import Entry
 from egm.kernel.events import Event, EventType, SupersededBy
@@ -44,13 +46,11 @@ from egm.money.entries import (
     CoinsOutOfVoided,
     VoucherOut,
 )
-from egm.money.host.model import HostMoney, build_ring_state
-from egm.money.host.records import RestrictedTerms
-from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
-from egm.money.ticket_terms import find_ticket_terms
-from egm.money.ways_out import count_payable_coins, reason_no_ticket
-from egm.records.keys import MoneyKey
-from egm.records.money import (
+from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
+from egm.money.host_money import HostMoney, build_ring_state
+from egm.money.keys import MoneyKey
+from egm.money.records.host import RestrictedTerms
+from egm.money.records.money import (
     CashOutRecord,
     CashOutRest,
     CoinsGone,
@@ -58,7 +58,10 @@ from egm.records.money import (
     PaidInCoins,
     PrintingRecord,
 )
-from egm.records.tables import list_standing_tables
+from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, keep_head
+from egm.money.ticket_terms import find_ticket_terms
+from egm.money.ways_out import count_payable_coins, reason_no_ticket
+from egm.play.records.tables import list_standing_tables
 from egm.staff.service.device_tests import build_test_job, is_test
 from egm.staff.slips import build_slip_job, is_slip
 from egm.tickets.desk import Printed, TicketDesk
@@ -91,7 +94,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
             ):  # restricted credit is never paid by hand: it stays on the meter
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
-            raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
+            raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
         number = ticket.masked
     machine.post(
         VOUCHER_REQUEST,
@@ -133,7 +136,7 @@ def _issue_own_ticket(
             witness=machine.witness,
         )
     except RngError as error:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
@@ -164,23 +167,23 @@ def print_ticket(machine: Machine) -> None:
     if not pay_out.number:
         if machine.state(HostMoney).validation is Validation.SYSTEM:
             return
-        values = {"id": pay_out.id, "why": "no host is configured to number tickets"}
-        raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
+        refused = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
+        raise SupersededBy(Event(EventType.NUMBER_REFUSED, refused))
     if (
         find_ticket(machine, pay_out.id) is None
     ):  # the ticket ledger is lost: the ticket can neither be printed nor its state queried
         why = "the ticket ledger does not contain it"
-        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": why, "doubt": doubt}))
+        raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why=why, doubt=doubt)))
     printer = machine.state(Devices).printer
     if printer is None:  # the printer is no longer configured
-        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer", "doubt": doubt}))
+        raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", doubt=doubt)))
     if printing is not None:
         return
     job = _build_ticket_job(machine, pay_out.id, pay_out.language)
     try:
         printer.print_ticket(job)
     except ValueError as error:
-        raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": str(error)})) from error
+        raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
 
 
 def open_job(machine: Machine) -> TicketJob | None:
@@ -257,14 +260,14 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
     until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    why = str(event.data.get("why", ""))
-    if event.data.get("doubt"):
-        _dispute_ticket(machine, pay_out, why)
+    failure = event.of(PrintFailure)
+    if failure.doubt:
+        _dispute_ticket(machine, pay_out, failure.why)
         return
     ticket = find_ticket(machine, pay_out.id)
-    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, why)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, failure.why)
     if ticket is not None:
-        machine.state(TicketDesk).failed(ticket.number, why)
+        machine.state(TicketDesk).failed(ticket.number, failure.why)
     _pay_otherwise(machine, pay_out)
 
 
@@ -312,7 +315,7 @@ def end_ticket_ruling(machine: Machine, event: Event) -> None:
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
     else:
-        give_ticket_up(machine, Event(EventType.TICKET_FAILED, {"why": "ruled void by staff"}))
+        give_ticket_up(machine, Event(EventType.TICKET_FAILED, PrintFailure(why="ruled void by staff")))
 
 
 def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
@@ -325,7 +328,7 @@ def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
     if pay_out.kind is CreditKind.RESTRICTED:
         machine.notice = Notice(code="restricted_stays", severity="warning")
     else:
-        open_cancelled_credit(machine, Event(EventType.NO_PAYOUT_DEVICE))
+        open_cancelled_credit(machine, Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice()))
 
 
 # ---------------------------------------------------------------------------------------------- by coins
@@ -371,7 +374,7 @@ def start_hopper(machine: Machine) -> None:
     ):  # the driver already has it and records it before any coin leaves
         return
     if hopper is None:
-        raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
+        raise SupersededBy(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
     hopper.pay(pay_out.id, pay_out.coins)
     driver_payout.payout_id = pay_out.id
 
@@ -382,7 +385,8 @@ def settle_coins(machine: Machine, event: Event) -> None:
     If it is unknown whether the remaining coins left (``doubt``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
+    report = event.of(CoinsPaid)
+    paid, doubt = report.paid_coins, report.doubt
     coin_cents = machine.profile.coins.hopper_cents
     in_coins = _add_coins_paid(machine, pay_out, paid * coin_cents)
     if paid == pay_out.coins:
@@ -474,9 +478,10 @@ def post_coins(machine: Machine, _: Event) -> None:
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
     """Book coins that left the hopper without an order out of its stock, and open a dispute."""
-    cents = int(event.data["coins"]) * machine.profile.coins.hopper_cents
+    strayed = event.of(CoinsStrayed)
+    cents = strayed.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    stray = DisputedAmount.about(machine, "hopper", str(event.data["why"]))
+    stray = DisputedAmount.about(machine, "hopper", strayed.why)
     open_dispute(machine, stray, flows)
     disputed.finish_disputes(machine)
 

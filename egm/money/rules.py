@@ -75,6 +75,7 @@ from egm.money.value_in import (
     record_bill_returned,
     redeem_ticket,
     return_bill,
+    return_ticket,
     stack_bill,
     ticket_is_welcome,
     void_bill,
@@ -96,7 +97,8 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
     Rule(EventType.BILL_ESCROWED, _IDLE, (bill_is_welcome,), (stack_bill,)),
     Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome,), (redeem_ticket,)),
-    Rule((EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED), AWAKE, (), (return_bill,)),
+    Rule(EventType.BILL_ESCROWED, AWAKE, (), (return_bill,)),
+    Rule(EventType.TICKET_ESCROWED, AWAKE, (), (return_ticket,)),
     Rule(EventType.BILL_STACKED, AWAKE, (), (credit_bill,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.BILL_NOT_STACKED, AWAKE, (), (void_bill,)),
     Rule(EventType.BILL_LOST, AWAKE, (), (dispute_bill,), Next.DERIVED_ONCE_TESTED),

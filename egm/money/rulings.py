@@ -28,14 +28,17 @@ from egm.money.entries import (
     OrphanTicket,
     PrizeForfeited,
 )
+from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketForm
 from egm.money.hand_pays import find_unclaimed_account
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import LastGame
+from egm.play.records.tables import list_standing_tables
 from egm.record_codec import from_json, to_json
-from egm.records.game_record import LastGame
-from egm.records.keys import MoneyKey, PlayKey
-from egm.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
-from egm.records.tables import list_standing_tables
-from egm.staff.form import build_ruling_details, has_text_in
+from egm.staff.events import RulingForm, has_texts
+from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import Refusal
 from meters import Transfer
@@ -44,26 +47,26 @@ from meters import Transfer
 # ---------------------------------------------------------------------------------------------- complements
 def complement_is_sound(machine: Machine, event: Event) -> bool:
     """Return whether the form has an amount and a reason; a slip number, if given, must be one that was issued."""
-    amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
-    is_paid = slip is None or (type(slip) is int and 0 < slip <= int(machine.memory.get(MoneyKey.SLIP) or 0))
-    return is_paid and type(amount_cents) is int and amount_cents > 0 and has_text_in(event, "reason")
+    form = event.of(ComplementForm)
+    is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
+    return is_paid and form.amount_cents > 0 and has_texts(form.reason)
 
 
 def pay_complement(machine: Machine, event: Event) -> None:
     """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
-    amount_cents = int(event.data["amount_cents"])
+    form = event.of(ComplementForm)
     last = machine.memory.read(LastGame, PlayKey.LAST)
     machine.post(
         COMPLEMENT_PAID,
         ComplementPaid(
             **build_ruling_details(machine, event),
-            amount_cents=amount_cents,
-            play_id=event.data.get("play_id") or (None if last is None else last.play_id),
-            slip=event.data.get("slip") or 0,
+            amount_cents=form.amount_cents,
+            play_id=form.play_id or (None if last is None else last.play_id),
+            slip=form.slip or 0,
         ),
-        transfers=(Transfer("house:complement", "out:handpay_complement", amount_cents),),
+        transfers=(Transfer("house:complement", "out:handpay_complement", form.amount_cents),),
     )
-    machine.notice = Notice(code="complement_paid", values={"amount_cents": amount_cents})
+    machine.notice = Notice(code="complement_paid", values={"amount_cents": form.amount_cents})
 
 
 # ---------------------------------------------------------------------------------------------- orphans
@@ -75,7 +78,7 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
 def place_is_said(_: Machine, event: Event) -> bool:
     """Return whether the form says where the orphan was found (Monaco 21.3)."""
-    return has_text_in(event, "place")
+    return has_texts(event.of(RulingForm).place)
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
@@ -88,7 +91,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.state(HostMoney).validation.is_by_host
-        and has_text_in(event, "number")
+        and has_texts(event.of(OrphanTicketForm).number)
     )
 
 
@@ -157,11 +160,11 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor to the register of orphans, irrevocably.
 
     The journal is written first, then the ticket ledger. A restart between the two finds the journal's entry
-    and completes the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover_tickets`).
+    and completes the redemption as for a ticket that was stacked (:func:`egm.host.ticket_recovery.recover_tickets`).
     """
     desk = machine.state(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
-    answer = desk.redeem_begin(redemption_id, str(event.data["number"]).strip())
+    answer = desk.redeem_begin(redemption_id, event.of(OrphanTicketForm).number.strip())
     if isinstance(answer, Refusal):
         refused = OrphanRefused(**build_ruling_details(machine, event), answer=answer.reason.value)
         machine.post(ORPHAN_REFUSED, refused)
@@ -194,18 +197,17 @@ def prize_is_forfeit(machine: Machine, event: Event) -> bool:
         "handpay" in machine.profile.by_hand.forfeits
         and handpay is not None
         and handpay.kind != "cancelled_credit"
-        and has_text_in(event, "reason")
+        and has_texts(event.of(RulingForm).reason)
     )
 
 
 def credits_are_forfeit(machine: Machine, event: Event) -> bool:
     """Return whether staff may forfeit credits, the amount is not above the credits, and a reason is given."""
-    amount_cents = event.data.get("amount_cents")
+    form = event.of(ForfeitCreditsForm)
     return (
         "credits" in machine.profile.by_hand.forfeits
-        and type(amount_cents) is int
-        and 0 < amount_cents <= machine.credit_cents
-        and has_text_in(event, "reason")
+        and 0 < form.amount_cents <= machine.credit_cents
+        and has_texts(form.reason)
     )
 
 
@@ -228,7 +230,7 @@ def forfeit_prize(machine: Machine, event: Event) -> None:
 
 def forfeit_credits(machine: Machine, event: Event) -> None:
     """Remove from the meter credits that were won in a disrupted game (Québec s.94)."""
-    amount_cents = int(event.data["amount_cents"])
+    amount_cents = event.of(ForfeitCreditsForm).amount_cents
     machine.post(
         CREDITS_FORFEITED,
         CreditsForfeited(**build_ruling_details(machine, event), amount_cents=amount_cents),

@@ -12,9 +12,9 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayReturned, HandpayWay
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRest, HandpayRecord
 from egm.money.ways_out import reason_no_ticket
-from egm.records.keys import MoneyKey
-from egm.records.money import CashOutRest, HandpayRecord
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
+from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import note_fault
+from egm.memory_clear.records import has_ended
 from egm.money.entries import TICKETS_CHECKED, TicketsChecked
-from egm.money.host.model import Redeeming
-from egm.money.host.records import HostTicketRecord
-from egm.records.earlier_journal import has_ended
-from egm.records.keys import HostKey, MoneyKey
+from egm.money.keys import MoneyKey
+from egm.money.records.host import HostTicketRecord, Redeeming
 from egm.tickets.audit import (
     DIGEST_DIGITS,
     Comparison,

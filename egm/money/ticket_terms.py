@@ -10,9 +10,9 @@ from typing import Final, Self
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
 from egm.record_codec import from_json, to_json
-from egm.records.keys import MoneyKey
 from egm.tickets.model import House
 from meters.transaction import JSON
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from egm.devices.interface import Devices
-from egm.devices.ledgers import CoinDoubt, EscrowPhase
+from egm.devices.ledgers import EscrowPhase
+from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, State
 from egm.kernel.machine import Machine
@@ -39,10 +40,21 @@ from egm.money.entries import (
     VoucherIn,
     VoucherNotStacked,
 )
-from egm.money.host.controls import is_acceptor_allowed, list_allowed_bills
-from egm.money.host.model import HostMoney, Redeeming
-from egm.money.host.records import HostTicketRecord, RestrictedTerms
-from egm.money.host.transfers import have_terms_expired
+from egm.money.events import (
+    BillEscrowed,
+    CoinsIn,
+    PaperNotStacked,
+    PaperRefused,
+    TicketEscrowed,
+    UnorderedValue,
+)
+from egm.money.host_controls import is_acceptor_allowed, list_allowed_bills
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.held_money import EscrowedBill
+from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
+from egm.money.records.money import PaperRecord
+from egm.money.restricted import have_terms_expired
 from egm.money.ticket_ledger import (
     build_anchor_state,
     build_host_ticket_state,
@@ -51,9 +63,6 @@ from egm.money.ticket_ledger import (
     tickets_may_move,
 )
 from egm.money.ticket_terms import find_ticket_terms
-from egm.records.held_money import EscrowedBill
-from egm.records.keys import HostKey, MoneyKey
-from egm.records.money import PaperRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
 from egm.tickets.redemption import LockedTicket, Reason, Redemption, Refusal
@@ -95,7 +104,7 @@ def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
 def bill_is_welcome(machine: Machine, event: Event) -> bool:
     """Return whether the bill is accepted now and no other bill or ticket is being stacked."""
     return (
-        event.data.get("amount_cents") in list_wanted_bills(machine, State.IDLE)
+        event.of(BillEscrowed).amount_cents in list_wanted_bills(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
     )
 
@@ -132,18 +141,25 @@ def hopper_takes_coins(machine: Machine) -> bool:
 def stack_bill(machine: Machine, event: Event) -> None:
     """Order the bill into the box; the driver's ledger reserves its credit first."""
     machine.notice = None
-    machine.state(EscrowedBill).amount_cents = int(event.data["amount_cents"])
-    machine.state(Devices).the_acceptor.stack(int(event.data["escrow"]))
+    bill = event.of(BillEscrowed)
+    machine.state(EscrowedBill).amount_cents = bill.amount_cents
+    machine.state(Devices).the_acceptor.stack(bill.escrow)
 
 
 def return_bill(machine: Machine, event: Event) -> None:
-    """Order the bill or ticket back to the player, with a notice."""
-    machine.state(Devices).the_acceptor.return_bill(int(event.data["escrow"]))
-    amount_cents = event.data.get("amount_cents")
-    machine.state(EscrowedBill).amount_cents = int(amount_cents or 0)
-    values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
-    code = "ticket_returned" if "digits" in event.data else "bill_returned"
-    machine.notice = Notice(code=code, severity="warning", values=values)
+    """Order the bill back to the player, with a notice."""
+    bill = event.of(BillEscrowed)
+    machine.state(Devices).the_acceptor.return_bill(bill.escrow)
+    machine.state(EscrowedBill).amount_cents = bill.amount_cents
+    values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
+    machine.notice = Notice(code="bill_returned", severity="warning", values=values)
+
+
+def return_ticket(machine: Machine, event: Event) -> None:
+    """Order the ticket back to the player, with a notice."""
+    machine.state(Devices).the_acceptor.return_bill(event.of(TicketEscrowed).escrow)
+    machine.state(EscrowedBill).amount_cents = 0
+    machine.notice = Notice(code="ticket_returned", severity="warning")
 
 
 def credit_bill(machine: Machine, _: Event) -> None:
@@ -221,7 +237,7 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
 def void_bill(machine: Machine, event: Event) -> None:
     """Void the reservation of an ordered bill or ticket that never reached the box."""
     desk = machine.installed(TicketDesk)
-    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
+    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
     _void_reservation(machine, paper, why)
     if paper.ticket and desk is not None and desk.holds(paper.id):
         desk.redeem_abort(paper.id, why)
@@ -232,7 +248,7 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 
     A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
-    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
+    paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
     kind = _find_credit_kind(machine, paper) if paper.ticket else ""
     disputed = DisputedAmount.about(
         machine,
@@ -268,9 +284,9 @@ def _void_reservation(
 
 def dispute_amount(machine: Machine, event: Event) -> None:
     """Open a dispute about money that a device took without an order."""
-    values = event.data
-    device, why = str(values["device"]), str(values["why"])
-    open_dispute(machine, DisputedAmount.about(machine, device, why, most_cents=int(values["most_cents"])))
+    taken = event.of(UnorderedValue)
+    disputed = DisputedAmount.about(machine, taken.device, taken.why, most_cents=taken.most_cents)
+    open_dispute(machine, disputed)
     finish_disputes(machine)
 
 
@@ -305,46 +321,45 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
             desk.redeem_abort(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.state(HostMoney).inquiry = None
-    ticket = bool(event.data.get("ticket"))
-    details = PaperRejected(reason=str(event.data["reason"]))
-    machine.post(VOUCHER_RETURNED if ticket else BILL_RETURNED, details, state=host_state)
+    refused = event.of(PaperRefused)
+    details = PaperRejected(reason=refused.reason)
+    machine.post(VOUCHER_RETURNED if refused.ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
     # A notice about an earlier bill or ticket does not apply to the one returned now.
     if notice is None or notice.code.endswith("_accepted") or notice.code.startswith("held_over"):
-        code = "ticket_returned" if ticket else "bill_returned"
+        code = "ticket_returned" if refused.ticket else "bill_returned"
         machine.notice = Notice(code=code, severity="warning")
 
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
     """Record that the acceptor rejected something by itself."""
     machine.state(EscrowedBill).amount_cents = 0
-    machine.post(BILL_REJECTED, PaperRejected(reason=str(event.data["reason"])))
+    machine.post(BILL_REJECTED, PaperRejected(reason=event.of(PaperRefused).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
 def redeem_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow and order it into the box, or return it with the reason."""
-    desk = machine.state(TicketDesk)
-    escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
+    desk, paper = machine.state(TicketDesk), event.of(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
-    answer = desk.redeem_begin(ticket_id, digits)
+    answer = desk.redeem_begin(ticket_id, paper.digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
     if promotional and not machine.profile.tickets.promotional:
         desk.redeem_abort(ticket_id, "promotional credit is not accepted")
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
         machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
-        machine.state(Devices).the_acceptor.return_bill(escrow)
+        machine.state(Devices).the_acceptor.return_bill(paper.escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     machine.state(LockedTicket).redemption = answer
-    machine.state(Devices).the_acceptor.stack(escrow)
+    machine.state(Devices).the_acceptor.stack(paper.escrow)
 
 
 def credit_coins(machine: Machine, event: Event) -> None:
     """Credit coins that have passed the acceptor, and book them to hopper or drop box (Monaco art. 19.5)."""
-    coins: tuple[tuple[int, bool], ...] = event.data["coins"]
-    doubt: CoinDoubt | None = event.data.get("doubt")
+    reported = event.of(CoinsIn)
+    coins, doubt = reported.coins, reported.doubt
     disputed = None
     if doubt is not None:
         disputed = DisputedAmount.about(
@@ -361,7 +376,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
         for cents, to_hopper in coins
     )
     counts = {"coins_accepted": len(coins)} if coins else {}
-    position, transfers = int(event.data["position"]), credit + stock_moves
+    position, transfers = reported.position, credit + stock_moves
     if disputed is None:
         machine.post(COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COINS: position})
     else:

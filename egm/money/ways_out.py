@@ -2,14 +2,15 @@
 
 from egm.devices.interface import Devices
 from egm.integrity.clock_trust import FAULT as CLOCK_FAULT
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import is_off
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
 from egm.money.ticket_ledger import tickets_may_move
 from egm.money.ticket_terms import find_ticket_terms
-from egm.records.keys import IntegrityKey, MoneyKey
 from egm.tickets.desk import TicketDesk
 
 

@@ -1,22 +1,23 @@
 """The player's selections between two games: game, denomination, bet and language."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.money.host.controls import is_game_allowed
+from egm.money.host_controls import is_game_allowed
+from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
+from egm.play.records.tables import list_standing_tables, read_table
 from egm.progressive.bet import Bet, find_bet
-from egm.records.tables import list_standing_tables, read_table
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the game offers this bet and it is within the profile's minimum and maximum."""
-    credits_, options = event.data.get("value"), event.data.get("options") or {}
-    if not isinstance(credits_, int) or isinstance(credits_, bool) or not isinstance(options, Mapping):
+    request = event.of(BetRequest)
+    credits_, options = request.value, request.options or {}
+    if credits_ is None:
         return False
     if credits_ == 0 and options == {"bets": {}} and _has_spots(machine):
         return True  # all chips were removed from the layout: there is no bet, and nothing can be played
@@ -26,19 +27,19 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the game is offered on this machine and no host has disabled it."""
-    game_id = event.data.get("value")
-    return game_id in machine.games and is_game_allowed(machine, str(game_id))
+    game_id = event.of(GameRequest).value
+    return game_id in machine.games and is_game_allowed(machine, game_id)
 
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether this cabinet offers the selected game at this denomination."""
     offered = machine.denominations_cents.get(machine.selection.game_id, ())
-    return event.data.get("value") in offered
+    return event.of(DenominationRequest).value in offered
 
 
 def language_is_offered(machine: Machine, event: Event) -> bool:
     """Return whether the profile has this language."""
-    return event.data.get("value") in machine.profile.languages
+    return event.of(LanguageRequest).value in machine.profile.languages
 
 
 def no_bets_stand(machine: Machine, _: Event) -> bool:
@@ -98,8 +99,9 @@ def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
 # ---------------------------------------------------------------------------------------------- effects
 def set_bet(machine: Machine, event: Event) -> None:
     """Store the selected bet."""
-    options = dict(event.data.get("options") or {})
-    machine.select(replace(machine.selection, bet_credits=int(event.data["value"]), options=options))
+    request = event.of(BetRequest)
+    options = dict(request.options or {})
+    machine.select(replace(machine.selection, bet_credits=request.value or 0, options=options))
 
 
 def clear_bet(machine: Machine) -> None:
@@ -113,7 +115,7 @@ def select_game(machine: Machine, event: Event) -> None:
     The denomination stays the same if the game offers it. If bets stand on the game's table, their
     denomination is selected.
     """
-    game_id = str(event.data["value"])
+    game_id = event.of(GameRequest).value
     offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered else offered[0]
     standing_cents = _find_standing_denomination(machine, game_id)
@@ -133,9 +135,9 @@ def select_game(machine: Machine, event: Event) -> None:
 
 def select_denomination(machine: Machine, event: Event) -> None:
     """Select the denomination. Balances are stored as money, so their value does not change (O-05)."""
-    machine.select(replace(machine.selection, denomination_cents=int(event.data["value"])))
+    machine.select(replace(machine.selection, denomination_cents=event.of(DenominationRequest).value))
 
 
 def set_language(machine: Machine, event: Event) -> None:
     """Select the player's language."""
-    machine.select(replace(machine.selection, language=str(event.data["value"])))
+    machine.select(replace(machine.selection, language=event.of(LanguageRequest).value))

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.play.events import ChoiceRequest
+from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.games import CHOICE, find_beginning, open_game
 from egm.record_codec import from_json
-from egm.records.game_record import GameChoice, GameRecord, Step
-from egm.records.games import CHOICE, find_beginning, open_game
 from paytables import Decision, Wager
 
 
@@ -108,7 +109,7 @@ def step_known(machine: Machine, event: Event) -> bool:
     game = open_game(machine)
     round_ = None if game is None else find_common_round(machine, game)
     recorded = None if game is None or round_ is None else round_.at(len(game.steps))
-    return recorded is not None and event.data.get("value") == recorded.choice
+    return recorded is not None and event.of(ChoiceRequest).value == recorded.choice
 
 
 def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
@@ -117,7 +118,7 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     The player may answer for their own seat; the table passes on the answers of other seats. A game that is
     behind the others of its round must first take the steps they have recorded.
     """
-    game, answering_seat = open_game(machine), event.data.get("seat")
+    game, answering_seat = open_game(machine), event.of(ChoiceRequest).seat
     if game is None or (game.wager.seat is None and answering_seat is None):
         return game is not None
     round_ = find_common_round(machine, game)

@@ -11,7 +11,7 @@ from typing import Final
 from egm.errors import LocalError
 from egm.kernel.machine import Machine
 from egm.play.definitions import GameDefectiveError, find_definition
-from egm.records.game_record import GameRecord
+from egm.play.records.game_record import GameRecord
 from meters.transaction import JSON
 from paytables import (
     Choice,

@@ -18,8 +18,8 @@ from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.play.entries import GAME_SAME_VERSION, GameSameVersion
-from egm.records.game_record import GameName
-from egm.records.keys import PlayKey
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameName
 from meters.transaction import JSON
 from paytables import Game, PaytableError, game_from_text
 

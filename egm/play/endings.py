@@ -8,6 +8,8 @@ from egm.kernel.credits import CreditKind, split_stakes
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play.entries import (
@@ -20,13 +22,13 @@ from egm.play.entries import (
     GameEndByHand,
     StakesBack,
 )
+from egm.play.events import OutcomeShown
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import GameRecord, LastGame, TableRecord
+from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
+from egm.play.records.tables import own_of, read_table
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
-from egm.records.game_record import GameRecord, LastGame, TableRecord
-from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
-from egm.records.keys import MoneyKey, PlayKey, TableKey
-from egm.records.money import HandpayRecord
-from egm.records.tables import own_of, read_table
 from meters import Transfer
 
 
@@ -34,7 +36,7 @@ from meters import Transfer
 def is_this_game(machine: Machine, event: Event) -> bool:
     """Return whether the animation that ended is that of the open game, and the game is decided."""
     game = open_game(machine)
-    return game is not None and game.outcome is not None and event.data.get("value") == game.play_id
+    return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
 
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:

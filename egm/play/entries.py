@@ -10,16 +10,18 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.messages import ReminderKind
 from egm.kernel.significance import Clear, Effect, Significance
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PrizeRecord
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, TableReturned
+from egm.play.records.games import CHOICE
+from egm.play.records.protection import ReminderRecord
 from egm.play.void_rule import Ruling
 from egm.progressive.entries import POOL_MOVES
+from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Digest, Persons, Serial
-from egm.records.game_record import DrawRecord, GameChoice, GameRecord, TableReturned
-from egm.records.games import CHOICE
-from egm.records.keys import MoneyKey, PlayKey, ProgressiveKey, TableKey
-from egm.records.money import PrizeRecord
-from egm.records.protection import ReminderRecord
-from egm.records.rulings import RulingDetails
+from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.recall import PLAY_PUSH, PLAY_START
 from meters.transaction import JSON

@@ -8,15 +8,16 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.play import entries
 from egm.play.entries import LargestPrizes
+from egm.play.events import EVENTS
 from egm.play.forms import FORMS
+from egm.play.keys import PlayKey
 from egm.play.recall_page import PAGES
+from egm.play.records.game_record import GamePointer, LastGame
+from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
+from egm.play.records.residual import ResidualTerms
 from egm.play.registers import REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import RULES
-from egm.records.game_record import GamePointer, LastGame
-from egm.records.keys import PlayKey
-from egm.records.protection import OwnLimits, ReminderRecord, SessionRecord
-from egm.records.residual import ResidualTerms
 
 PLAY: Final = Feature(
     name="play",
@@ -32,6 +33,7 @@ PLAY: Final = Feature(
         PlayKey.EXAMINED: LargestPrizes,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *FORMS, *REGISTERS),
     states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),

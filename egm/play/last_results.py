@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from egm.kernel.machine import Machine
+from egm.play.records.game_record import GameChoice, GameRecord
+from egm.play.records.games import CHOICE, open_game
 from egm.record_codec import from_json
-from egm.records.game_record import GameChoice, GameRecord
-from egm.records.games import CHOICE, open_game
 from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 

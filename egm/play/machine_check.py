@@ -3,16 +3,18 @@
 import hashlib
 
 from egm.errors import LocalError
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.play.conversation import replay
 from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
-from egm.records.game_record import GameRecord
-from egm.records.games import find_last_game, open_game
-from egm.records.keys import IntegrityKey, MoneyKey
-from egm.records.money import HandpayRecord
+from egm.play.events import CheckForm
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import find_last_game, open_game
 from egm.staff.form import list_event_persons
 from meters import SelfAuditFailed
 from paytables import PaytableError
@@ -34,7 +36,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
         meters={name: value for name, value in values.items() if value},
         head=machine.journal.head_hash,
         persons=tuple(list_event_persons(machine, event)),
-        remark=str(event.data.get("remark", "")),
+        remark=event.of(CheckForm).remark or "",
     )
     machine.post(MACHINE_CHECKED, checked)
     is_sound = {checked.game, checked.books} <= {"right", "none"}

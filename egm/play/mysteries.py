@@ -14,18 +14,20 @@ from typing import Literal
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.play import showing
 from egm.play.entries import GAME_START, GAME_VOID
+from egm.play.records.game_record import GameRecord, Hit, MysteryWon
+from egm.play.records.games import CARRIED_GAME, GameInProgress, open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
+from egm.progressive.events import AwardLocked, MysteryReported
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import Won
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
-from egm.records.game_record import GameRecord, Hit, MysteryWon
-from egm.records.games import CARRIED_GAME, GameInProgress, open_game
-from egm.records.keys import MoneyKey, ProgressiveKey
-from egm.records.money import HandpayRecord
 from meters import Transfer
 
 
@@ -36,7 +38,8 @@ def record_mystery(machine: Machine, event: Event) -> None:
     A prize that belongs to no wager of this machine is recorded but not paid. A prize without valid proof is
     held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
-    level, won = str(event.data["level"]), event.data["won"]
+    reported = event.of(MysteryReported)
+    level, won = reported.level, reported.won
     if machine.journal.knows(unproved.build_prize_entry_id(won.claim)):
         return
     opened = open_game(machine)
@@ -95,7 +98,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     """If the claim named in the event is the open game's, show the game again with the locked amount (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
-        award.claim == event.data["claim"] for award in progressives.list_awards(machine, game)
+        award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
     ):
         _send_to_screen(machine)
 

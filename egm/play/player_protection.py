@@ -11,13 +11,14 @@ sessions, none are counted.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
 from egm.errors import InvariantError
 from egm.kernel import messages
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ReminderKind
+from egm.money.keys import MoneyKey
 from egm.play.entries import (
     LIMIT_SET,
     PAUSE_OVER,
@@ -29,9 +30,10 @@ from egm.play.entries import (
     ReminderEnded,
     SessionEnded,
 )
-from egm.records.keys import MoneyKey, PlayKey
-from egm.records.protection import OwnLimits, ReminderRecord, SessionRecord
-from egm.records.tables import list_standing_tables
+from egm.play.events import LimitRequest
+from egm.play.keys import PlayKey
+from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
+from egm.play.records.tables import list_standing_tables
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
@@ -187,11 +189,11 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
     Only a player with credits may set a limit. To remove one (0) or to raise it, the player must wait for a
     new session.
     """
-    value, options = event.data.get("value"), event.data.get("options") or {}
-    of = options.get("of") if isinstance(options, dict) else None
+    request = event.of(LimitRequest)
+    value, of = request.value, request.options.of
     if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
-    if of not in _OWN_MOST or type(value) is not int or not 0 <= value <= _OWN_MOST[of]:
+    if of is None or value is None or not 0 <= value <= _OWN_MOST[of]:
         return False
     now = _read_own_limits(machine).of(of)
     return not now or (0 < value <= now)
@@ -259,9 +261,10 @@ def end_session(machine: Machine, _: Event) -> None:
 
 def set_limit(machine: Machine, event: Event) -> None:
     """Set the player's own limit."""
-    of: Literal["minutes", "cents"] = event.data["options"]["of"]
-    value = int(event.data["value"])
-    own = _read_own_limits(machine)
+    own, request = _read_own_limits(machine), event.of(LimitRequest)
+    value, of = request.value, request.options.of
+    if of is None or value is None:
+        raise InvariantError("a limit that is not offered")
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
     machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")

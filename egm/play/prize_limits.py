@@ -13,8 +13,8 @@ from typing import Any
 
 import paytables
 from egm.play.entries import GAME_EXAMINED, GameExamined, LargestPrizes
+from egm.play.keys import PlayKey
 from egm.record_codec import to_json
-from egm.records.keys import PlayKey
 from egm.verify.digest import compute_digests
 from meters import Journal, Transaction
 from paytables import Depth, Game, analyse

@@ -15,6 +15,8 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, PrizeInKind
 from egm.money.hand_pays import BOOK
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord, PrizeRecord
 from egm.play.definitions import find_definition
 from egm.play.entries import (
     HANDPAY_REPLACED,
@@ -24,9 +26,8 @@ from egm.play.entries import (
     PrizesExchanged,
     PrizesWon,
 )
-from egm.records.game_record import GameRecord
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord, PrizeRecord
+from egm.play.records.game_record import GameRecord
+from egm.staff.events import FilledForm
 from meters import Transfer
 
 
@@ -105,7 +106,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
             prizes=handpay.prizes,
             amount_cents=value_cents,
             machine=machine.identity.serial,
-            persons=tuple(event.data["persons"]),
+            persons=event.of(FilledForm).persons,
         ),
         entry_id=money.id,
         transfers=tuple(_replace_prize_by_cash(flow) for flow in reserved.transfers),

@@ -16,10 +16,10 @@ from egm.play.conversation import Conversation
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
+from egm.play.records.game_record import GameChoice, GameName, GameRecord
 from egm.record_codec import from_json
-from egm.records.game_record import GameChoice, GameName, GameRecord
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
-from egm.staff.service.words import (
+from egm.staff.desk import Go, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.words import (
     BACK,
     build_column_titles,
     build_pair_table,

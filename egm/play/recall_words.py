@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import Row, Words
-from egm.staff.service.words import say, say_code, say_local, say_money, say_number, say_plain
+from egm.staff.words import say, say_code, say_local, say_money, say_number, say_plain
 from paytables import Game, Settlement, Wager
 
 Label = tuple[str | Words, Words]

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.play.keys import PlayKey
 from egm.play.player_protection import find_next_due_time, session_is_over
-from egm.records.keys import PlayKey
 
 
 class Reminders:

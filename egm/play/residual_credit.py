@@ -7,14 +7,15 @@ is in the journal.
 
 from typing import Final
 
+from egm.integrity.events import Failure
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
 from egm.play.player_protection import play_is_paused
-from egm.records.keys import IntegrityKey
-from egm.records.residual import build_residual_terms
+from egm.play.records.residual import build_residual_terms
 from meters import Transfer
 from rng import RngError
 
@@ -66,14 +67,14 @@ def remove_residual(machine: Machine, _: Event) -> None:
 def play_residual(machine: Machine, _: Event) -> None:
     """Stake the residual credit on one draw: drawn, decided and journalled immediately, like a game."""
     if machine.chance is None:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail="no generator")))
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).useful_cents
     try:
         with machine.chance.step() as step:
             value = step.below(prize_cents, PURPOSE)
     except RngError as error:
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = machine.take(amount_cents, "house:residual")
     credit = machine.credit(CreditKind.CASHABLE)

@@ -1,16 +1,16 @@
 """Resume the open game after a restart, a door or a tilt: from its record, never drawn again."""
 
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import NO_REPLAY, Conversation, Recorded, replay
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_DIFFERS, GameDiffers
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import GameInProgress
 from egm.play.rounds import require_open_game
 from egm.play.showing import send_screen_update
-from egm.records.game_record import GameRecord
-from egm.records.games import GameInProgress
 
 
 def conversation_is_open(machine: Machine, _: Event) -> bool:
@@ -40,7 +40,7 @@ def take_game_up(machine: Machine, _: Event) -> Event | None:
         game = require_open_game(machine)
         machine.state(GameInProgress).conversation = _take_up_game(machine, game)
     except NO_REPLAY as error:
-        return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
+        return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)
     return None
 

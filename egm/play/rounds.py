@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from egm.errors import InvariantError, check_invariant
+from egm.integrity.events import Failure
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -27,15 +29,16 @@ from egm.play.conversation import (
 )
 from egm.play.definitions import GameDefectiveError, build_definition_state, find_definition
 from egm.play.entries import GAME_CHOICE, GAME_START
+from egm.play.events import ChoiceRequest
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
+from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.tables import build_shared_state_change
+from egm.play.records.wheel import read_recorded_number
 from egm.play.showing import find_question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import Round
-from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
-from egm.records.games import GameInProgress, open_game
-from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.tables import build_shared_state_change
-from egm.records.wheel import read_recorded_number
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
 from rng import OutOfService, RngError
@@ -72,11 +75,11 @@ def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
     """Return whether the generator is in service, or the choice draws no number (such as collecting a win)."""
-    if "spin" in event.data or step_known(machine, event):
+    choice = event.of(ChoiceRequest)
+    if choice.spin is not None or step_known(machine, event):
         return True
-    value = event.data.get("value")
     return chance_is_ready(machine) or any(
-        value == option for option, _ in _list_available_free_answers(machine)
+        choice.value == option for option, _ in _list_available_free_answers(machine)
     )
 
 
@@ -107,9 +110,10 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     """
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
-    if decision is None or (decision.kind == WHEEL_DECIDES) != ("spin" in event.data):
+    choice = event.of(ChoiceRequest)
+    if decision is None or (decision.kind == WHEEL_DECIDES) != (choice.spin is not None):
         return False
-    return event.data.get("value") in decision.options and may_answer(machine, decision, event)
+    return choice.value in decision.options and may_answer(machine, decision, event)
 
 
 def waits_for_wheel(machine: Machine) -> bool:
@@ -131,7 +135,7 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 def choice_is_covered(machine: Machine, event: Event) -> bool:
     """Return whether the credits and the profile's limits allow what the choice adds to the stake."""
     decision = find_question(machine)
-    return decision is not None and event.data.get("value") in decision.options
+    return decision is not None and event.of(ChoiceRequest).value in decision.options
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -192,18 +196,18 @@ def continue_game(machine: Machine, event: Event) -> None:
 
     In a shared round the choice may be another seat's; then it stakes nothing here.
     """
-    choice = event.data["value"]
-    game = require_open_game(machine)
+    answer = event.of(ChoiceRequest)
+    choice, game = answer.value, require_open_game(machine)
     number, round_ = len(game.steps), None
     if game.wager.seat is not None:
         round_ = find_common_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
     progressive_round = progressives.continue_round(machine, game)
     conversation = machine.state(GameInProgress).conversation
-    if "seat" in event.data:
+    if answer.seat is not None:
         own = conversation.decision.seat == (game.wager.seat or 0)
         answered_for = Notice(code="answered_for", severity="warning")
-        machine.notice = answered_for if own else event.data["notice"]
+        machine.notice = answered_for if own else answer.notice
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
@@ -285,7 +289,7 @@ def _take_step(
         machine.state(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the game is resumed from the journal
-        raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
+        raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error
 
 
 def _take_recorded_step(conversation: Conversation, recorded: Step) -> None:

@@ -18,7 +18,7 @@ from egm.kernel.states import (
     only,
 )
 from egm.money.cash_out_rest import start_automatic_cash_out
-from egm.money.host.controls import game_is_enabled
+from egm.money.host_controls import game_is_enabled
 from egm.money.pay_out import payout_may_begin
 from egm.play.choosing import (
     bet_is_offered,

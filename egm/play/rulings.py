@@ -10,14 +10,15 @@ from egm.play import player_protection as protection
 from egm.play.common_round import is_next_step_recorded
 from egm.play.conversation import list_decided_bets, rebuild_conversation
 from egm.play.entries import GAME_VOID, GameVoid, VoidedOutcome
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
+from egm.play.records.wheel import read_recorded_number
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
 from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
-from egm.records.game_record import GameRecord
-from egm.records.games import PUSH, GameInProgress, list_stakes, open_game
-from egm.records.keys import PlayKey
-from egm.records.wheel import read_recorded_number
-from egm.staff.form import build_ruling_details, has_text_in
+from egm.staff.events import RulingForm, has_texts
+from egm.staff.form import build_ruling_details
 from meters import Transfer
 from paytables import Settlement
 
@@ -26,7 +27,7 @@ from paytables import Settlement
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
     """Return whether a game is open, the profile lets staff forfeit disrupted games, and a reason is given."""
     forfeits = machine.profile.by_hand.forfeits
-    return "game" in forfeits and open_game(machine) is not None and has_text_in(event, "reason")
+    return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
 
 
 def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
@@ -91,7 +92,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
     amounts back. Table bets that the game has already decided stay decided, and their wins are paid; the
     table stays as it was before the game. The entry records who ruled and why, and what the record contained:
     whether the game was decided, and what it had won. ``details`` are those of the ruling
-    (:class:`egm.records.rulings.RulingDetails`).
+    (:class:`egm.staff.records.RulingDetails`).
     """
     game = open_game(machine)
     if game is None:

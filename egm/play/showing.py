@@ -4,11 +4,11 @@ from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import Conversation, Recorded
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.tables import read_table
 from egm.progressive import game_levels as progressives
-from egm.records.game_record import GameRecord
-from egm.records.games import GameInProgress, open_game
-from egm.records.keys import ProgressiveKey
-from egm.records.tables import read_table
+from egm.progressive.keys import ProgressiveKey
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Decision, Settlement
 

@@ -9,6 +9,8 @@ from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import PAYABLE, only
 from egm.money.forms import FORMS
 from egm.money.rulings import place_is_said
+from egm.play.keys import TableKey
+from egm.play.records.game_record import TableInCommon, TableRecord
 from egm.play.tables import (
     bets_are_nobodys,
     bets_may_leave,
@@ -19,8 +21,6 @@ from egm.play.tables import (
     return_abandoned_bets,
     take_bets_down,
 )
-from egm.records.game_record import TableInCommon, TableRecord
-from egm.records.keys import TableKey
 from egm.staff.form import build_form_rule
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (

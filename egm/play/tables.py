@@ -15,15 +15,16 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
-from egm.money.host.controls import is_game_allowed
+from egm.money.events import CashOut
+from egm.money.host_controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_RETURNED
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import TableRecord, TableReturned
+from egm.play.records.games import PUSH
+from egm.play.records.tables import list_standing_tables, own_of, read_table
 from egm.progressive.pools import Pools, list_closed_spots
-from egm.records.game_record import TableRecord, TableReturned
-from egm.records.games import PUSH
-from egm.records.keys import PlayKey, TableKey
-from egm.records.tables import list_standing_tables, own_of, read_table
 from meters import Transfer
 from meters.transaction import JSON
 from paytables import Game, Spot
@@ -101,12 +102,12 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
             _return_removable_bets(machine, table)
         else:
             _return_all_bets(machine, table, "stopped")
-    return Event(EventType.CASH_OUT)
+    return Event(EventType.CASH_OUT, CashOut())
 
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
     """Return every bet to the player because the machine cannot play; then cash out."""
-    return give_bets_back_first(machine, Event(EventType.CASH_OUT))
+    return give_bets_back_first(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
 def give_bets_back_first(machine: Machine, event: Event) -> Event:

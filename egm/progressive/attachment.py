@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from egm.integrity.events import Disabled, Enabled
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import CARRIED_GAME, GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
@@ -26,6 +29,8 @@ from egm.progressive.entries import (
     LinkDisconnected,
     MessageRefused,
 )
+from egm.progressive.events import AwardLocked, ClaimPaid, MysteryReported
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link import (
     Ahead,
     Behind,
@@ -43,9 +48,6 @@ from egm.progressive.pools import Pools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkMark
 from egm.record_codec import from_json
-from egm.records.game_record import GameRecord
-from egm.records.games import CARRIED_GAME, GameInProgress
-from egm.records.keys import ProgressiveKey
 from meters.recall import PLAY_START, read_details
 
 #: Interval at which the link processes time and the screen is updated.
@@ -274,10 +276,10 @@ class ProgressiveLink:
         """Submit what the link reports to the machine as events or journal entries."""
         match news:
             case Locked():
-                award = {"claim": news.claim, "amount_cents": news.amount_cents}
+                award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
                 self._context.handle(Event(EventType.AWARD_LOCKED, award))
             case Over():
-                self._context.handle(Event(EventType.CLAIM_CLOSED, {"claim": news.claim}))
+                self._context.handle(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
             case Ahead():
                 mark = progressives.find_mark(self._machine, news.level)
                 self._machine.post(
@@ -311,7 +313,9 @@ class ProgressiveLink:
         A win that cannot be paid now is submitted again later.
         """
         for claim, found in list(self._found.items()):
-            self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
+            self._context.handle(
+                Event(EventType.MYSTERY_WON, MysteryReported(level=found.level, won=found.won))
+            )
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
@@ -348,10 +352,10 @@ class ProgressiveLink:
         """Disable the machine while a level has no controller, or enable it again."""
         stopped = SOURCE in list_disabling_sources(self._machine)
         if not up and not stopped:
-            values = {"source": SOURCE, "reason": "link_down"}
-            self._context.handle(Event(EventType.DISABLED, values))
+            disabled = Disabled(source=SOURCE, reason="link_down")
+            self._context.handle(Event(EventType.DISABLED, disabled))
         elif up and stopped:
-            self._context.handle(Event(EventType.ENABLED, {"source": SOURCE}))
+            self._context.handle(Event(EventType.ENABLED, Enabled(source=SOURCE)))
 
     def _read_clock_ns(self) -> int:
         return self._context.clock.monotonic_ns()

@@ -5,9 +5,9 @@ from typing import Final
 
 from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
+from egm.play.records.game_record import TableRecord
+from egm.play.records.tables import read_table
 from egm.progressive.pools import NoPoolError, Pool, Pools, is_of_its_worth
-from egm.records.game_record import TableRecord
-from egm.records.tables import read_table
 from meters.transaction import JSON
 from paytables import Game, LevelPlay, PaytableError, Wager
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from egm.config.levels import LinkSlot
 from egm.errors import OperatorError
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -41,12 +42,13 @@ from egm.progressive.entries import (
     LinkCertificate,
     LinkCertificateByPersons,
 )
+from egm.progressive.events import EnrolmentForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.records.keys import IntegrityKey, ProgressiveKey
+from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.form import Form, list_event_persons
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, build_pair_table, say, say_plain, say_time
+from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
 
 #: Persons required to put a certificate into use.
 PERSONS: Final = 2
@@ -118,11 +120,11 @@ ENROLMENT: Final = tuple(
 
 def enrol_link(machine: Machine, event: Event) -> None:
     """Perform one step of the enrolment with the link, and record its result or error."""
-    persons = list_event_persons(machine, event)
+    persons, step = list_event_persons(machine, event), event.of(EnrolmentForm).step
     try:
-        if event.data["step"] == "request":
+        if step == "request":
             _write_request(machine, persons)
-        elif event.data["step"] == "answer":
+        elif step == "answer":
             _read_answer(machine, persons)
         else:
             _use_answer(machine, persons)
@@ -137,7 +139,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
     machine.post(
         ENROLMENT_REFUSED,
         EnrolmentRefused(
-            step=event.data["step"],
+            step=event.of(EnrolmentForm).step,
             why=code,
             values=values,
             persons=tuple(list_event_persons(machine, event)),
@@ -236,7 +238,7 @@ class LinkPage(Place):
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the steps that are possible now."""
-    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
+    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
     answered = machine.state(Enrolling).answer is not None
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
@@ -246,7 +248,7 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
     """Yield the tables of the link page: the certificate in use, the pending request, and the answer."""
     enrolling = machine.state(Enrolling)
     yield from _iter_certificate_in_use(machine)
-    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
+    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
         key = enrolling.folder.asking()
@@ -273,7 +275,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
         yield Table(rows=(Row(cells=(say("service.link.none"),)),))
         return
     try:
-        if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
+        if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
             yield Table(rows=(Row(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),))
         elif (facts := enrolling.folder.facts()) is None:
             yield Table(rows=(Row(cells=(say("service.link.not_yet"),), mark="warning"),))

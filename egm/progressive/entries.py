@@ -10,14 +10,15 @@ from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.significance import Clear, Effect, Significance
+from egm.money.keys import MoneyKey
+from egm.play.records.game_record import MysteryWon
+from egm.play.records.games import MYSTERY_WON
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Terms
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Person, Persons, Serial, Time
-from egm.records.game_record import MysteryWon
-from egm.records.games import MYSTERY_WON
-from egm.records.keys import MoneyKey, ProgressiveKey
-from egm.records.rulings import RulingDetails
+from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 

@@ -11,14 +11,15 @@ from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.enrolling import ENROLMENT
 from egm.progressive.enrolling import PAGES as LINK_PAGES
 from egm.progressive.entries import CertificateInUse
+from egm.progressive.events import EVENTS
 from egm.progressive.forms import FORMS
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize, SealedPrize
 from egm.progressive.round import LinkMark
 from egm.progressive.rules import RULES
-from egm.records.keys import ProgressiveKey
 
 PROGRESSIVE: Final = Feature(
     name="progressive",
@@ -35,6 +36,7 @@ PROGRESSIVE: Final = Feature(
         ProgressiveKey.WIN: BroadcastWin,
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *LINK_PAGES, *FORMS, *ENROLMENT),
     states=(

@@ -13,6 +13,9 @@ from egm.errors import InvariantError, LocalError
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, ProgressiveWin
+from egm.play.events import OutcomeShown
+from egm.play.records.game_record import GameRecord, Hit, LevelsPlayed
+from egm.play.records.games import open_game
 from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
@@ -38,15 +41,14 @@ from egm.progressive.entries import (
     LevelsUndecided,
     LevelUnanswered,
 )
+from egm.progressive.events import AwardLocked, ClaimPaid
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
-from egm.records.game_record import GameRecord, Hit, LevelsPlayed
-from egm.records.games import open_game
-from egm.records.keys import ProgressiveKey
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
 from meters import Transfer
 
 
@@ -401,7 +403,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 def show_awaited(machine: Machine, _: Event) -> Event:
     """Return the event that ends the game, which has been shown and whose award is now locked."""
-    return Event(EventType.SHOWN, {"value": machine.memory.get(ProgressiveKey.AWAITING)})
+    return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
@@ -422,7 +424,8 @@ def record_award(machine: Machine, event: Event) -> None:
     Any other message is recorded and not paid, as are messages on a hit that is settled, and on one that
     persons must rule on: they rule on the first message, and later messages do not make it more credible.
     """
-    claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
+    award = event.of(AwardLocked)
+    claim, amount_cents = award.claim, award.amount_cents
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
     held = unproved.list_held_prizes(machine).get(claim)
@@ -455,7 +458,7 @@ def record_award(machine: Machine, event: Event) -> None:
 
 def close_claim(machine: Machine, event: Event) -> None:
     """Close a claim whose payment the controller has recorded."""
-    claim = str(event.data["claim"])
+    claim = event.of(ClaimPaid).claim
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
     if record is not None and record.way is not None:

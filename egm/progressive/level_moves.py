@@ -9,26 +9,20 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.entries import LEVEL_MOVED, LevelMoved
-from egm.progressive.level import Level
+from egm.progressive.events import LevelForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_own_level
 from egm.progressive.pools import Pools
-from egm.records.keys import ProgressiveKey
-
-
-def _find_named_level(machine: Machine, event: Event, name: str) -> Level | None:
-    """Return the machine's own level that the event names under ``name``, or None."""
-    return read_own_level(machine, str(event.data.get(name)))
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
     """Return whether a level may be moved: it holds money and no game plays for it, and games play for the target."""
-    pools = machine.state(Pools)
-    source = _find_named_level(machine, event, "source")
-    target = pools.by_id.get(str(event.data.get("target")))
+    pools, form = machine.state(Pools), event.of(LevelForm)
+    source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
         source is not None
         and source.held > 0
-        and str(event.data["source"]) not in pools.by_id
+        and form.source not in pools.by_id
         and target is not None
         and target.is_own
     )
@@ -36,8 +30,9 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
 def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a level holds, including fractions, to another level."""
-    source, target = str(event.data["source"]), str(event.data["target"])
-    giving, taking = _find_named_level(machine, event, "source"), _find_named_level(machine, event, "target")
+    form = event.of(LevelForm)
+    source, target = form.source, form.target
+    giving, taking = read_own_level(machine, source), read_own_level(machine, target)
     if giving is None or taking is None:
         return
     amount, empty = giving.release()
@@ -48,7 +43,7 @@ def move_level(machine: Machine, event: Event) -> None:
             source=source,
             target=target,
             amount=amount,
-            persons=tuple(event.data.get("persons", ())),
+            persons=form.persons,
         ),
         transfers=posting.build_moving_transfers((source, giving), (target, taking, grown)),
         state={

@@ -8,9 +8,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import Keeper, Pool, Pools
-from egm.records.keys import ProgressiveKey
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:

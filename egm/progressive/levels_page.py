@@ -8,13 +8,13 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
 from egm.people import Permission
 from egm.progressive.game_levels import find_mark
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown
 from egm.progressive.pools import Pools
-from egm.records.keys import ProgressiveKey
-from egm.staff.service.desk import MenuEntry
+from egm.staff.desk import MenuEntry
 from egm.staff.service.pages import Listing
-from egm.staff.service.words import build_pair_table, say, say_local, say_money, say_number, say_plain
+from egm.staff.words import build_pair_table, say, say_local, say_money, say_number, say_plain
 
 
 def build_level_tables(machine: Machine) -> tuple[Table, ...]:

@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Final, Protocol
 
 from egm.errors import InvariantError
+from egm.play.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from egm.progressive import posting
 from egm.progressive.level import FULL_LEVEL, Level
 from egm.progressive.pools import Keeper, Pool
 from egm.record_fields import Count
-from egm.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from meters import Transfer
 from paytables import LevelHit, LevelShare
 

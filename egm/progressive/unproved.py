@@ -14,16 +14,18 @@ from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_fault
+from egm.memory_clear.records import find_earlier_commitment
 from egm.progressive.display import LevelDisplays
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
+from egm.progressive.events import PrizeForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
 from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
 from egm.record_codec import from_json
-from egm.records.earlier_journal import find_earlier_commitment
-from egm.records.keys import ProgressiveKey
-from egm.staff.form import build_ruling_details, has_text_in
+from egm.staff.events import has_texts
+from egm.staff.form import build_ruling_details
 
 FAULT: Final = "progressive_unproved"
 PAY: Final = "pay"
@@ -144,7 +146,7 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
 
     What no controller answers can only be settled at the amount that the machine showed.
     """
-    decision = event.data.get("decision", DECLINE)
+    decision = event.of(PrizeForm).decision or DECLINE
     waits = (
         bool(list_held_prizes(machine))
         if decision == PAY
@@ -155,11 +157,11 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
 
 def ruling_is_whole(_: Machine, event: Event) -> bool:
     """Return whether the ruling is complete, which means that it gives its reason."""
-    return has_text_in(event, "decision", "reason")
+    return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 
 
 def _read_decision(event: Event) -> Literal["pay", "decline"]:
-    return PAY if event.data["decision"] == PAY else DECLINE
+    return PAY if event.of(PrizeForm).decision == PAY else DECLINE
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:

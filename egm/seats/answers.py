@@ -13,8 +13,9 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import collect_round
-from egm.records.game_record import GameRecord
-from egm.records.games import GameInProgress, open_game
+from egm.play.events import ChoiceRequest
+from egm.play.records.game_record import GameRecord
+from egm.play.records.games import GameInProgress, open_game
 from egm.seats.table import Seat, SharedTable, Turn
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Decision
@@ -50,8 +51,8 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
 
 def _build_answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
     """Return the event that enters a recorded answer in a seat's game; the seat's current notice stays on display."""
-    values = {"value": choice, "seat": decision.seat, "notice": seat.machine.notice}
-    return Event(EventType.CHOOSE, values)
+    answer = ChoiceRequest(value=choice, seat=decision.seat, notice=seat.machine.notice)
+    return Event(EventType.CHOOSE, answer)
 
 
 def answer_overdue_turns(table: SharedTable) -> list[Seat]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.entries import Entry
+from egm.play.keys import WheelKey
+from egm.play.records.wheel import MissedBecause
 from egm.record_fields import Count
-from egm.records.keys import WheelKey
-from egm.records.wheel import MissedBecause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from egm.kernel.entries import list_entries
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import Event, EventType, Next, NoData, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import BETTABLE, EVERYWHERE, only
+from egm.play.keys import WheelKey
+from egm.play.records.games import open_game
+from egm.play.records.wheel import WheelSpin
 from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
-from egm.records.games import open_game
-from egm.records.keys import WheelKey
-from egm.records.wheel import WheelSpin
 from egm.seats import entries
 from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
 from egm.seats.table import (
@@ -115,6 +115,7 @@ SEATS: Final = Feature(
     keys=WheelKey,
     values={WheelKey.SPIN: WheelSpin},
     entries=list_entries(entries),
+    events={TableEvent.NO_MORE_BETS: NoData},
     rules=RULES,
     states=(DerivedState(State.BETTING, has_joined),),
     services=(create_betting_clock,),

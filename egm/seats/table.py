@@ -17,9 +17,9 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
+from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.tables import AsRoundBegins, plays_along, read_shared_state, read_table
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
-from egm.records.games import GameInProgress, open_game
-from egm.records.tables import AsRoundBegins, plays_along, read_shared_state, read_table
 from paytables import Wager, WagerError
 
 

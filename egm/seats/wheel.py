@@ -17,10 +17,11 @@ from egm.devices.interface import CommLost, DeviceEvent, WheelPhase, WheelTurned
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.play.events import ChoiceRequest
+from egm.play.keys import WheelKey
+from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.wheel import MissedBecause, WheelSpin, read_last_spin, read_recorded_number
 from egm.play.rounds import is_decided_by_wheel, waits_for_wheel
-from egm.records.games import GameInProgress, open_game
-from egm.records.keys import WheelKey
-from egm.records.wheel import MissedBecause, WheelSpin, read_last_spin, read_recorded_number
 from egm.seats.entries import (
     BETTING_CLOSED,
     NUMBER_MISSED,
@@ -148,7 +149,7 @@ def deliver_numbers(machine: Machine) -> None:
             and _is_in_progress(seat)
             and is_decided_by_wheel(seat.machine)
         ):
-            seat.handle(Event(EventType.CHOOSE, {"value": str(number), "spin": spin.spin}))
+            seat.handle(Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.spin)))
 
 
 def _is_in_progress(seat: Seat) -> bool:

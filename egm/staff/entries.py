@@ -5,21 +5,22 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeAlias
 
 from egm.devices.ioboard.codec import KEYS
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import Entry, Moves
 from egm.kernel.keys import KernelKey
 from egm.kernel.logs import Log
 from egm.kernel.machine import Machine
 from egm.kernel.significance import Clear, Effect, Significance
+from egm.money.keys import MoneyKey
 from egm.people import Permission
 from egm.people.roles import Role
 from egm.record_codec import Condition, omit_if_default
 from egm.record_fields import Cents, Count, Digest, Person, Persons, Serial, Staff, Time, Words
-from egm.records.keys import IntegrityKey, MoneyKey, StaffKey
+from egm.staff.keys import StaffKey
+from egm.staff.records import Box, Work
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration (:mod:`egm.kernel.touch`)."""
-Box: TypeAlias = Literal["coin_box", "bill_box"]
-Work: TypeAlias = Literal["repair", "collection"]
 OPENER: Final = Condition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
 )

@@ -7,12 +7,14 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState, Guard
-from egm.records.keys import StaffKey
 from egm.staff import device_test_rules, entries
+from egm.staff.events import EVENTS
 from egm.staff.forms import FORMS
+from egm.staff.keys import StaffKey
 from egm.staff.registers import REGISTERS
 from egm.staff.rules import RULES
-from egm.staff.service import devices, interventions, manual, options, pages, pin
+from egm.staff.service import devices, interventions, options, pages, pin
+from egm.staff.service import manual_page as manual
 from egm.staff.service.timeout import create_service_timeout
 
 
@@ -36,6 +38,7 @@ STAFF: Final = Feature(
         # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
     },
     entries=list_entries(entries),
+    events=EVENTS,
     rules=RULES,
     offers=(
         *devices.PAGES,

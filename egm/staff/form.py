@@ -1,10 +1,10 @@
 """Forms that staff fill in. Each feature declares its own; the service menu shows them.
 
-A completed form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its values are
-those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own constant
-``values``, and the persons: ``person`` (a staff number) and ``persons`` (all who authorised it, ``person``
-first), each just verified by PIN. The guard that :func:`build_form_rule` gives its rule holds exactly for such an
-event; no host and no player's screen can send one.
+A completed form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its payload is a
+:class:`~egm.staff.events.FilledForm` with the values of the form's fields (amounts as ``int`` minor units, under
+names that end in ``_cents``), its own constant ``values``, and the persons: ``person`` (a staff number) and
+``persons`` (all who authorised it, ``person`` first), each just verified by PIN. The guard that
+:func:`build_form_rule` gives its rule holds exactly for such an event; no host and no player's screen can send one.
 
 The texts are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
 ``form.<id>.<field>_<choice>``.
@@ -20,7 +20,8 @@ from egm.kernel.events import Event, EventName, Next, State
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Effect, Guard, Rule
 from egm.people import Permission, Roster
-from egm.staff.service.desk import find_actor
+from egm.staff.desk import find_actor
+from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 
 class FieldKind(StrEnum):
@@ -126,7 +127,7 @@ PLAY_ID: Final = Field(name="play_id", required=False)
 
 def authorise(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
     """Return whether enough different persons, all enrolled and with the permission, have authorised an event."""
-    named = event.data.get("persons", ())
+    named = event.of(Authorisation).persons
     if len(set(named)) < persons:
         return False
     people = [machine.state(Roster).get(person_id) for person_id in named]
@@ -135,20 +136,16 @@ def authorise(machine: Machine, event: Event, permission: Permission, persons: i
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:
     """Return the persons verified by PIN for this event; if no PIN was required, the key that was turned."""
-    return list(event.data.get("persons") or (find_actor(machine, event),))
-
-
-def has_text_in(event: Event, *fields: str) -> bool:
-    """Return whether each of the named fields of the form has a text."""
-    return all(str(event.data.get(name) or "").strip() for name in fields)
+    return list(event.of(Authorisation).persons or (find_actor(machine, event),))
 
 
 def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
     """Return the journal details of a staff ruling: machine, place, reason, persons, and ``more``."""
+    ruling = event.of(RulingForm)
     return {
         "machine": machine.identity.serial,
-        "place": str(event.data.get("place") or machine.identity.operator_number),
-        "reason": str(event.data.get("reason", "")),
+        "place": ruling.place or machine.identity.operator_number,
+        "reason": ruling.reason,
         "persons": list_event_persons(machine, event),
         **more,
     }
@@ -171,7 +168,7 @@ def build_form_rule(
 
     def authorised(machine: Machine, event: Event) -> bool:
         """Return whether the event came from its form, authorised by as many permitted persons as it needs."""
-        form = by_id.get(str(event.data.get("form", "")))
+        form = by_id.get(event.of(FilledForm).form or "")
         return (
             form is not None
             and form.event is event.type

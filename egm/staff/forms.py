@@ -5,6 +5,7 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
+from egm.staff.events import INFORMED_BY
 from egm.staff.form import AMOUNT, PLAY_ID, REASON, Field, FieldKind, Form
 from egm.staff.interventions import (
     base_is_in_place,
@@ -16,7 +17,6 @@ from egm.staff.interventions import (
 )
 from egm.staff.numbers import number_is_locked
 from egm.staff.options import machine_is_open, nothing_is_owed
-from egm.staff.registers import INFORMED_BY
 from egm.staff.stock import BOXES, box_is_to_be_counted
 
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))

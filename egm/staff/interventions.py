@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.ioboard.codec import DOORS
+from egm.errors import InvariantError
+from egm.integrity.keys import IntegrityKey
+from egm.integrity.records import Held
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.held import Held
-from egm.records.keys import IntegrityKey, StaffKey
+from egm.staff.desk import find_actor
 from egm.staff.entries import (
     BASE_RETURNED,
     BASE_WITHDRAWN,
@@ -29,8 +31,9 @@ from egm.staff.entries import (
     InterventionOpened,
     InterventionSeen,
     WithdrawnBase,
-    Work,
 )
+from egm.staff.events import BaseForm, InterventionForm, WorkSeen
+from egm.staff.keys import StaffKey
 from egm.staff.slips import print_slip
 from egm.staff.stock import build_collected_state
 
@@ -63,7 +66,7 @@ def no_intervention_is_open(machine: Machine, _: Event) -> bool:
 def intervention_is_open(machine: Machine, event: Event) -> bool:
     """Return whether an intervention of this kind is open."""
     opened = machine.memory.get(StaffKey.INTERVENTION)
-    return opened is not None and opened["kind"] == event.data.get("kind")
+    return opened is not None and opened["kind"] == event.of(InterventionForm).kind
 
 
 def somebody_is_at_work(machine: Machine, _: Event) -> bool:
@@ -89,20 +92,21 @@ def every_door_is_closed(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def open_intervention(machine: Machine, event: Event) -> None:
     """Record who, when, why and the meters, and hold the machine out of service."""
-    values = event.data
-    since = machine.clock.now().isoformat()
-    number = machine.fresh_id("intervention")
-    kind: Work = values["kind"]
-    reason, person, persons = str(values["reason"]), str(values["person"]), tuple(values["persons"])
-    opened = Intervention(id=number, since=since, kind=kind, reason=reason, person=person, persons=persons)
+    form, since = event.of(InterventionForm), machine.clock.now().isoformat()
+    number, person = machine.fresh_id("intervention"), find_actor(machine, event)
+    if form.kind is None:
+        raise InvariantError("an intervention of no kind")
+    opened = Intervention(
+        id=number, since=since, kind=form.kind, reason=form.reason, person=person, persons=form.persons
+    )
     machine.post(
         INTERVENTION_OPENED,
         InterventionOpened(
             id=number,
-            kind=kind,
-            reason=reason,
+            kind=form.kind,
+            reason=form.reason,
             person=person,
-            persons=persons,
+            persons=form.persons,
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
             meters=_list_nonzero_meters(machine),
@@ -110,10 +114,10 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: opened,
-            f"{IntegrityKey.DISABLED}{HOLD}": Held(reason=reason, since=since),
+            f"{IntegrityKey.DISABLED}{HOLD}": Held(reason=form.reason, since=since),
         },
     )
-    about = f"{values['kind']}: {values['reason']} ({values['person']})"
+    about = f"{form.kind}: {form.reason} ({person})"
     print_slip(machine, "ACCESS", about)
     waits = machine.profile.staff.monitored_openings
     machine.notice = Notice(code="intervention_announced" if waits else "intervention_opened")
@@ -121,7 +125,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
 
 def record_intervention_seen(machine: Machine, event: Event) -> None:
     """Record that the monitoring system has read who is at work, so that doors may be opened. Repeats are ignored."""
-    opened, number = machine.memory.get(StaffKey.INTERVENTION), str(event.data["id"])
+    opened, number = machine.memory.get(StaffKey.INTERVENTION), event.of(WorkSeen).id
     if opened is None or opened["id"] != number or machine.memory.get(StaffKey.MONITORED) == number:
         return
     machine.post(INTERVENTION_SEEN, InterventionSeen(id=number), state={StaffKey.MONITORED: number})
@@ -130,16 +134,16 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 
 def close_intervention(machine: Machine, event: Event) -> None:
     """Record what was done and the meters, and return the machine to service."""
-    values, opened = event.data, machine.memory.get(StaffKey.INTERVENTION)
+    form, opened = event.of(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
     counted = build_collected_state(machine, opened["id"]) if opened["kind"] == "collection" else {}
     machine.post(
         INTERVENTION_CLOSED,
         InterventionClosed(
             id=opened["id"],
-            work=values["work"],
-            parts=values.get("parts") or "",
-            person=values["person"],
-            persons=tuple(values["persons"]),
+            work=form.work,
+            parts=form.parts or "",
+            person=find_actor(machine, event),
+            persons=form.persons,
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
             meters=_list_nonzero_meters(machine),
@@ -155,40 +159,41 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
-    values, since, reason = event.data, machine.clock.now().isoformat(), str(event.data["reason"])
-    base, lock, cashier = str(values["base"]), str(values["lock"]), str(values["cashier"])
+    form, since = event.of(BaseForm), machine.clock.now().isoformat()
     machine.post(
         BASE_WITHDRAWN,
         BaseWithdrawn(
-            base=base,
-            lock=lock,
-            cashier=cashier,
-            reason=reason,
+            base=form.base,
+            lock=form.lock,
+            cashier=form.cashier,
+            reason=form.reason,
             intervention=machine.memory.get(StaffKey.INTERVENTION)["id"],
-            person=values["person"],
-            persons=tuple(values["persons"]),
+            person=find_actor(machine, event),
+            persons=form.persons,
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
         ),
         state={
-            StaffKey.BASE: WithdrawnBase(since=since, base=base, lock=lock, cashier=cashier, reason=reason),
-            f"{IntegrityKey.DISABLED}{BASE}": Held(reason=reason, since=since),
+            StaffKey.BASE: WithdrawnBase(
+                since=since, base=form.base, lock=form.lock, cashier=form.cashier, reason=form.reason
+            ),
+            f"{IntegrityKey.DISABLED}{BASE}": Held(reason=form.reason, since=since),
         },
     )
 
 
 def return_base(machine: Machine, event: Event) -> None:
     """Record a base under the machine again, with a lock and key issued by the main cashier."""
-    values = event.data
+    form = event.of(BaseForm)
     machine.post(
         BASE_RETURNED,
         BaseReturned(
-            base=values["base"],
-            lock=values["lock"],
-            cashier=values["cashier"],
+            base=form.base,
+            lock=form.lock,
+            cashier=form.cashier,
             intervention=machine.memory.get(StaffKey.INTERVENTION)["id"],
-            person=values["person"],
-            persons=tuple(values["persons"]),
+            person=find_actor(machine, event),
+            persons=form.persons,
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
         ),

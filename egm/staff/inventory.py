@@ -15,9 +15,9 @@ from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Table, Words
-from egm.records.keys import StaffKey
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
-from egm.staff.service.words import build_pair_table, say, say_plain, say_time
+from egm.staff.keys import StaffKey
+from egm.staff.words import build_pair_table, say, say_plain, say_time
 from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry

@@ -3,9 +3,10 @@
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.people import Roster
+from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
-from egm.staff.service.desk import find_actor
-from egm.staff.service.tries import build_wrong_pins_key, compute_lock_seconds_left, forget_at_terminals
+from egm.staff.events import NumberForm
+from egm.staff.tries import build_wrong_pins_key, compute_lock_seconds_left, forget_at_terminals
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
@@ -24,20 +25,21 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
 def number_is_locked(machine: Machine, event: Event) -> bool:
     """Return whether the number named in the event is locked; if the event names none, whether any number is locked."""
     locked = _find_locked_numbers(machine)
-    return event.data.get("number", next(iter(locked), None)) in locked
+    number = event.of(NumberForm).number
+    return number in locked if number else bool(locked)
 
 
 def unlock_number(machine: Machine, event: Event) -> None:
     """Clear the wrong PINs of a number; the PIN itself does not change."""
-    number = str(event.data["number"])
-    forget_at_terminals(machine, number)
+    form = event.of(NumberForm)
+    forget_at_terminals(machine, form.number)
     machine.post(
         SIGN_IN_UNLOCKED,
         SignInUnlocked(
             person=find_actor(machine, event),
-            persons=tuple(event.data["persons"]),
-            whom=number,
-            reason=event.data["reason"],
+            persons=form.persons,
+            whom=form.number,
+            reason=form.reason,
         ),
-        state={_find_locked_numbers(machine)[number]: None},
+        state={_find_locked_numbers(machine)[form.number]: None},
     )

@@ -5,7 +5,6 @@ changed behind an open door, without credits and without a game, by as many pers
 they take effect at the next start, so nothing changes while a player is at the machine.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -13,12 +12,15 @@ from egm.kernel.events import Event
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.money.keys import MoneyKey
+from egm.play.keys import PlayKey, TableKey
+from egm.play.records.game_record import TableRecord
+from egm.play.records.games import open_game
 from egm.record_codec import from_json
-from egm.records.game_record import TableRecord
-from egm.records.games import open_game
-from egm.records.keys import MoneyKey, PlayKey, StaffKey, TableKey
+from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.events import OptionsForm
+from egm.staff.keys import StaffKey
 
 #: State keys of what a player may still be owed in addition to credits.
 _OWED: Final = frozenset(
@@ -73,7 +75,7 @@ def nothing_is_owed(machine: Machine, _: Event) -> bool:
 
 def option_is_sound(machine: Machine, event: Event) -> bool:
     """Return whether the requested options leave at least a game with a denomination, and a bet that it accepts."""
-    changed = _apply_option_changes(machine, event.data)
+    changed = _apply_option_changes(machine, event.of(OptionsForm))
     if changed is None:
         return False
     installed = machine.state(InstalledGames)
@@ -87,25 +89,22 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
     )
 
 
-def _apply_option_changes(machine: Machine, values: Mapping[str, object]) -> Options | None:
+def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None:
     """Return the options after the requested change, or None if the form names no option that can be changed so."""
     options = Options.of(machine)
-    match values:
-        case {"option": "bet_limit", "bet_limit_cents": int(limit_cents)}:
+    match form:
+        case OptionsForm(option="bet_limit", bet_limit_cents=int(limit_cents)):
             return replace(options, bet_limit_cents=limit_cents)
-        case {"option": "bet_minimum", "bet_minimum_cents": int(minimum_cents)}:
+        case OptionsForm(option="bet_minimum", bet_minimum_cents=int(minimum_cents)):
             return replace(options, bet_minimum_cents=minimum_cents)
-        case {"option": "game", "game": str(game), "on": "yes" | "no" as on} if (
+        case OptionsForm(option="game", game=str(game), on=str(on)) if (
             game in machine.state(InstalledGames).denominations_cents
         ):
             off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
             return replace(options, off=off)
-        case {
-            "option": "denomination",
-            "game": str(game),
-            "denomination_cents": str(cents),
-            "on": "yes" | "no" as on,
-        } if cents.isdigit() and int(cents) in machine.state(InstalledGames).denominations_cents.get(
+        case OptionsForm(
+            option="denomination", game=str(game), denomination_cents=str(cents), on=str(on)
+        ) if cents.isdigit() and int(cents) in machine.state(InstalledGames).denominations_cents.get(
             game, ()
         ):
             present = set(
@@ -123,21 +122,21 @@ def _apply_option_changes(machine: Machine, values: Mapping[str, object]) -> Opt
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the options for the next start, with who changed what."""
-    before, after = Options.of(machine), _apply_option_changes(machine, event.data)
-    if after is None:
+    form, before = event.of(OptionsForm), Options.of(machine)
+    after = _apply_option_changes(machine, form)
+    if after is None or form.option is None:
         return
-    values = event.data
     machine.post(
         OPTIONS_CHANGED,
         OptionsChanged(
-            option=values["option"],
-            bet_limit_cents=values.get("bet_limit_cents"),
-            bet_minimum_cents=values.get("bet_minimum_cents"),
-            game=values.get("game"),
-            denomination_cents=values.get("denomination_cents"),
-            on=values.get("on"),
-            person=values["person"],
-            persons=tuple(values["persons"]),
+            option=form.option,
+            bet_limit_cents=form.bet_limit_cents,
+            bet_minimum_cents=form.bet_minimum_cents,
+            game=form.game,
+            denomination_cents=form.denomination_cents,
+            on=form.on,
+            person=find_actor(machine, event),
+            persons=form.persons,
             before=before,
             after=after,
         ),
@@ -148,5 +147,5 @@ def change_options(machine: Machine, event: Event) -> None:
 
 def start_again(machine: Machine, event: Event) -> None:
     """Request a restart of the machine; like a power loss, it loses nothing."""
-    machine.post(MACHINE_RESTART, RestartRequested(person=event.data["person"]))
+    machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
     machine.state(ServiceDesk).restart = True

@@ -2,8 +2,7 @@
 
 A register is a query of the journal: entries of some kinds, in named columns. So it cannot differ from what
 happened, it is exported with the journal, and it can be recomputed anywhere. Notes (a dispute decided, an
-exclusion, an incident) move no value: their mandatory fields are data here, and fields that identify a player
-go to the register of identities, as for a hand-pay.
+exclusion, an incident) move no value; a player's name goes to the register of identities, as for a hand-pay.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from egm.errors import InvariantError
-from egm.kernel.events import Event, EventName, EventType
+from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.staff.entries import (
@@ -29,55 +28,29 @@ from egm.staff.entries import (
     ExclusionNoted,
     IncidentJudged,
 )
-from egm.staff.form import has_text_in, list_event_persons
+from egm.staff.events import DisputeForm, ExclusionForm, IncidentForm, NoteForm
+from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A kind of note: its mandatory fields.
-
-    ``private`` fields identify a player: they are stored in the register of identities only.
-    """
-
-    fields: tuple[str, ...]
-    private: tuple[str, ...] = ()
-
-
-NOTES: Final[Mapping[EventName, Note]] = {
-    EventType.DISPUTE_DECIDED: Note(("claim", "mechanic", "decision")),
-    EventType.EXCLUSION_NOTED: Note(("reason",), private=("who",)),
-    EventType.INCIDENT_JUDGED: Note(("what", "judgement", "informed", "officer")),
-}
-
-#: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
-INFORMED_BY: Final = ("present", "telephone", "message", "letter")
-
-
 # ---------------------------------------------------------------------------------------------- notes
 def note_is_whole(_: Machine, event: Event) -> bool:
-    """Return whether every mandatory field of the note has a text.
-
-    For an incident, the way in which the control service was informed must also be one of
-    :data:`INFORMED_BY`.
-    """
-    note, values = NOTES[event.type], event.data
-    informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
-    return informed and has_text_in(event, *note.fields, *note.private)
+    """Return whether the note is complete (:attr:`egm.staff.events.NoteForm.is_complete`)."""
+    return event.of(NoteForm).is_complete
 
 
 def record_dispute(machine: Machine, event: Event) -> None:
     """Record how staff decided a player's dispute."""
-    texts = _read_texts(event)
+    form = event.of(DisputeForm)
     machine.post(
         DISPUTE_DECIDED,
         DisputeDecided(
             machine=machine.identity.serial,
-            claim=texts["claim"],
-            mechanic=texts["mechanic"],
-            decision=texts["decision"],
-            play_id=_read_play_id(event),
+            claim=form.claim.strip(),
+            mechanic=form.mechanic.strip(),
+            decision=form.decision.strip(),
+            play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),
         ),
     )
@@ -86,17 +59,16 @@ def record_dispute(machine: Machine, event: Event) -> None:
 
 def record_exclusion(machine: Machine, event: Event) -> None:
     """Record that staff excluded a player, whose name goes to the register of identities only."""
-    identities, note = machine.installed(IdentityRegister), NOTES[event.type]
+    identities, form = machine.installed(IdentityRegister), event.of(ExclusionForm)
     if identities is None:
         raise InvariantError("an identity must be recorded, but there is no identity register")
-    fields = {name: str(event.data[name]).strip() for name in note.private}
     subject = machine.fresh_id(EXCLUSION_NOTED.kind)
     machine.post(
         EXCLUSION_NOTED,
         ExclusionNoted(
             machine=machine.identity.serial,
-            reason=_read_texts(event)["reason"],
-            identity=identities.keep(subject, fields, machine.clock.now()),
+            reason=form.reason.strip(),
+            identity=identities.keep(subject, {"who": form.who.strip()}, machine.clock.now()),
             persons=tuple(list_event_persons(machine, event)),
         ),
     )
@@ -105,30 +77,20 @@ def record_exclusion(machine: Machine, event: Event) -> None:
 
 def record_incident(machine: Machine, event: Event) -> None:
     """Record how the management judged an incident."""
-    texts = _read_texts(event)
+    form = event.of(IncidentForm)
     machine.post(
         INCIDENT_JUDGED,
         IncidentJudged(
             machine=machine.identity.serial,
-            what=texts["what"],
-            judgement=texts["judgement"],
-            informed=texts["informed"],
-            officer=texts["officer"],
-            play_id=_read_play_id(event),
+            what=form.what.strip(),
+            judgement=form.judgement.strip(),
+            informed=form.informed,
+            officer=form.officer.strip(),
+            play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),
         ),
     )
     machine.notice = Notice(code="form_recorded")
-
-
-def _read_texts(event: Event) -> dict[str, str]:
-    """Return the texts of a note's fields that go into the journal."""
-    return {name: str(event.data[name]).strip() for name in NOTES[event.type].fields}
-
-
-def _read_play_id(event: Event) -> str | None:
-    play_id = event.data.get("play_id")
-    return None if play_id is None else str(play_id)
 
 
 # ---------------------------------------------------------------------------------------------- registers

@@ -1,11 +1,12 @@
 """Service calls: the player switches the candle on; an attendant at the machine answers the call."""
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.faults import get_fault, list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.keys import IntegrityKey
 from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceAnswered, ServiceCalled
+from egm.staff.events import Authorisation
 
 
 def call_service(machine: Machine, _: Event) -> None:
@@ -29,10 +30,6 @@ def answer_service_call(machine: Machine, event: Event) -> None:
     """End the service call: the attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE) is None:
         return
-    values = event.data
-    answered = ServiceAnswered(
-        key=values.get("key"),
-        person=values.get("person"),
-        persons=tuple(values["persons"]) if "persons" in values else None,
-    )
+    turned = event.of(Authorisation)
+    answered = ServiceAnswered(key=turned.key, person=turned.person, persons=turned.persons or None)
     machine.post(SERVICE_ANSWERED, answered, state={IntegrityKey.SERVICE: None})

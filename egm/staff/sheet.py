@@ -18,7 +18,7 @@ from egm.staff.entries import (
     MENU_ENTERED,
     MENU_LEFT,
 )
-from egm.staff.service.words import (
+from egm.staff.words import (
     build_column_titles,
     build_pair_table,
     say,

@@ -13,8 +13,9 @@ from typing import Any, Final
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
-from egm.records.keys import MoneyKey
-from egm.records.money import PrintingRecord
+from egm.money.events import PrintFailure
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PrintingRecord
 from egm.staff.entries import (
     SLIP_FAILED,
     SLIP_NOT_STARTED,
@@ -110,5 +111,5 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that the slip was not printed."""
-    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
+    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
     machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})

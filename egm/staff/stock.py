@@ -11,20 +11,22 @@ from dataclasses import replace
 from typing import Final
 
 from egm.devices.interface import Devices
+from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.keys import StaffKey
+from egm.staff.desk import find_actor
 from egm.staff.entries import (
     COLLECTION_COUNTED,
     HOPPER_FILLED,
     HOPPER_OPENING,
-    Box,
     Collected,
     CollectionCounted,
     HopperFilled,
     HopperOpening,
 )
+from egm.staff.events import CountForm, FillForm
+from egm.staff.keys import StaffKey
 from meters import Transfer
 
 #: Box -> the meter of everything that fell into it.
@@ -42,8 +44,8 @@ def build_collected_state(machine: Machine, collection: str) -> dict[str, object
 # ---------------------------------------------------------------------------------------------- guards
 def fill_is_whole(machine: Machine, event: Event) -> bool:
     """Return whether there is a hopper, and the amount is a whole number of its coins."""
-    coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.data.get("amount_cents")
-    is_coin_multiple = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
+    coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.of(FillForm).amount_cents
+    is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.state(Devices).hopper is not None and is_coin_multiple
 
 
@@ -52,7 +54,7 @@ def box_is_to_be_counted(machine: Machine, event: Event) -> bool:
 
     If the event names no box, return whether any box is not counted.
     """
-    last, box = machine.memory.get(StaffKey.COLLECTED), event.data.get("box")
+    last, box = machine.memory.get(StaffKey.COLLECTED), event.of(CountForm).box
     uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
@@ -71,25 +73,27 @@ def note_opening_stock(machine: Machine, coins: int) -> None:
 
 def fill_hopper(machine: Machine, event: Event) -> None:
     """Record coins of the venue added to the hopper."""
-    amount_cents = int(event.data["amount_cents"])
+    form = event.of(FillForm)
     machine.post(
         HOPPER_FILLED,
         HopperFilled(
-            amount_cents=amount_cents,
+            amount_cents=form.amount_cents,
             machine=machine.identity.serial,
-            person=event.data["person"],
-            persons=tuple(event.data["persons"]),
+            person=find_actor(machine, event),
+            persons=form.persons,
         ),
-        transfers=(Transfer("stock:fill", "stock:hopper", amount_cents),),
+        transfers=(Transfer("stock:fill", "stock:hopper", form.amount_cents),),
     )
-    machine.notice = Notice(code="hopper_filled", values={"amount_cents": amount_cents})
+    machine.notice = Notice(code="hopper_filled", values={"amount_cents": form.amount_cents})
 
 
 def count_box(machine: Machine, event: Event) -> None:
     """Record the count of a box of the last collection, compared with the amount metered into it."""
     last = machine.memory.require(Collected, StaffKey.COLLECTED)
-    box: Box = event.data["box"]
-    counted_cents = int(event.data["counted_cents"])
+    form = event.of(CountForm)
+    if form.box is None:
+        raise InvariantError("a count of a box that is not named")
+    box, counted_cents = form.box, form.counted_cents
     metered_cents = last.after[box] - last.before[box]
     machine.post(
         COLLECTION_COUNTED,
@@ -100,8 +104,8 @@ def count_box(machine: Machine, event: Event) -> None:
             metered_cents=metered_cents,
             difference_cents=counted_cents - metered_cents,
             machine=machine.identity.serial,
-            person=event.data["person"],
-            persons=tuple(event.data["persons"]),
+            person=find_actor(machine, event),
+            persons=form.persons,
         ),
         state={StaffKey.COLLECTED: replace(last, counted=(*last.counted, box))},
     )

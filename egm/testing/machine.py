@@ -19,6 +19,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
 from egm.gaming_day import UTC_DAY, GamingDay
+from egm.host.ticket_recovery import open_desk, recover_tickets
 from egm.integrity.clock_trust import note_clock
 from egm.integrity.lockups import GeneratorStart
 from egm.kernel.engine import Engine
@@ -29,15 +30,16 @@ from egm.kernel.machine import Identity, Machine, encode_value
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import create_timekeeper
 from egm.money.device_ledgers import Ledgers, create_ledgers
-from egm.money.host.model import HostMoney
+from egm.money.events import BillEscrowed, TicketEscrowed
+from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
-from egm.money.ticket_recovery import open_desk, recover_tickets
 from egm.people import Person, Role, Roster
+from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
+from egm.play.keys import PlayKey
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import combine_pools
-from egm.records.keys import PlayKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
 from egm.testing.admission import admit_once
@@ -360,20 +362,22 @@ class MachineRig:
     def boot(self) -> "MachineRig":
         """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
-        settle_absent(self.machine, self.ledgers, self.engine.handle, self.kinds, self.holders)
+        settle_absent(self.machine, self.ledgers, self.engine.submit, self.kinds, self.holders)
         open_levels(self.machine)
         self.engine.handle(EventType.SELF_TEST_PASSED)
         return self
 
     def happen(self, event: Event) -> None:
         """Submit an event to the machine, as an attachment does."""
-        self.engine.handle(event.type, **event.data)
+        self.engine.submit(event)
 
     def offer(self, amount_cents: int) -> None:
         """Put a bill of this amount into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
-        self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
+        self.engine.submit(
+            Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=self._escrow, amount_cents=amount_cents))
+        )
 
     def insert(self, amount_cents: int) -> "MachineRig":
         """Insert a bill, all the way into the box."""
@@ -387,7 +391,9 @@ class MachineRig:
         """Put a ticket with these digits into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
-        self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
+        self.engine.submit(
+            Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=self._escrow, digits=digits))
+        )
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
         """Report a state of the open ticket, as the printer's driver does."""
@@ -409,7 +415,9 @@ class MachineRig:
     def shown(self) -> None:
         """Report that the screen has shown the outcome."""
         game = self.machine.memory.get(PlayKey.GAME)
-        self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
+        self.engine.submit(
+            Event(EventType.SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
+        )
 
     def cut_power_after(self, entries: int) -> None:
         """Let this many more entries become durable, and fail at the next one."""

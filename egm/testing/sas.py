@@ -31,7 +31,7 @@ def create_machine_context(
     """Return the context of an attachment for a test machine."""
 
     def handle(event: Event) -> None:
-        room.engine.handle(event.type, **event.data)
+        room.engine.submit(event)
 
     at = StateFolder(folder)
     at.prepare()

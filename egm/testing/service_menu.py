@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from egm.kernel.events import EventType
+from egm.kernel.events import Event, EventType
 from egm.kernel.feature import LANGUAGES, Features
 from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.screen.text import Texts
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
+from egm.staff.events import MenuRequest, PageAnswer, PageInput
 from egm.staff.service.menu import SUBJECTS
 from egm.testing.machine import MachineRig
 
@@ -66,7 +67,7 @@ class Menu:
 
     def open(self, key: str = "operator") -> "Menu":
         """Turn a key switch, which opens the menu."""
-        self.room.engine.handle(EventType.MENU, key=key)
+        self.room.engine.submit(Event(EventType.MENU, MenuRequest(key=key)))
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
@@ -81,9 +82,8 @@ class Menu:
             assert action in list_enabled_actions(shown), (
                 f"{action} is not on {shown.title.value}: {list_enabled_actions(shown)}"
             )
-        self.room.engine.handle(
-            EventType.ANSWER, value=action, options={"page": page or shown.id, "input": text}
-        )
+        answer = PageAnswer(value=action, options=PageInput(page=page or shown.id, input=text))
+        self.room.engine.submit(Event(EventType.ANSWER, answer))
         return self
 
     def _walk_to(self, action: str) -> None:

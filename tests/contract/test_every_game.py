@@ -24,11 +24,11 @@ from egm.kernel.messages import Decision, Hello
 from egm.links.sas.reader import Reader, Readings
 from egm.play.choosing import find_most_staked_credits
 from egm.play.installed_games import InstalledGame
+from egm.play.records.games import GameInProgress
+from egm.play.records.tables import list_standing_tables
 from egm.play.showing import find_question
 from egm.profiles import load_profile
 from egm.progressive.pools import Pools
-from egm.records.games import GameInProgress
-from egm.records.tables import list_standing_tables
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter

@@ -209,7 +209,7 @@ def machine_with_a_journal(count, tmp_path):
     serial, sent = room.machine.identity.serial, []
 
     def handle(event):
-        room.engine.handle(event.type, **event.data)
+        room.engine.submit(event)
 
     chance = SimpleNamespace(below=lambda *_: 7)
     secret = Trigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
@@ -293,7 +293,7 @@ def screen(count, tmp_path):
     refused = []
     server = ScreenServer(
         tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=refused.append,
-        on_intent=lambda intent: room.engine.handle(build_event(intent).type, **build_event(intent).data),
+        on_intent=lambda intent: room.engine.submit(build_event(intent, room.engine.rules.payloads)),
     )  # fmt: skip
     samples = [
         {"type": "intent", "name": "bet", "value": 1, "options": {"level": 1}},

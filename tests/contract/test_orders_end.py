@@ -26,8 +26,8 @@ from egm.devices.interface import (
 from egm.devices.transient import TransientPayoutLedger, TransientPrintLedger
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
+from egm.money.keys import MoneyKey
 from egm.profiles import load_profile
-from egm.records.keys import MoneyKey
 from egm.staff.service import device_tests
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump

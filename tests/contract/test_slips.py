@@ -11,8 +11,8 @@ from egm.devices.interface import Devices
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.kernel.events import EventType, State
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import MoneyKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump

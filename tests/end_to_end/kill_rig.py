@@ -32,7 +32,7 @@ from egm.kernel.messages import (
     decode,
     encode,
 )
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.unix_sockets import open_socket_address
 from meters import JournalError, open_view
 

@@ -10,7 +10,7 @@ import pytest
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Hello
-from egm.records.keys import PlayKey
+from egm.play.keys import PlayKey
 from meters import open_view
 from tests.end_to_end.run_rig import EGM, Visit, egm, until
 from tools.cli.one_game import write_one_game_cabinet

@@ -13,10 +13,10 @@ from pathlib import Path
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import Barcode, Devices, Note, PrintState
 from egm.devices.ledgers import EscrowPhase
+from egm.host.timeouts import HostTimeouts
 from egm.kernel.events import EventType, State
 from egm.links.sas.wire import mark_message
-from egm.money.host.model import HostMoney
-from egm.money.host.timeouts import HostTimeouts
+from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
 from tools.dev.simulation.bank import ASSET, Bank, HostGoneError

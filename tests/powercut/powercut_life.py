@@ -158,7 +158,7 @@ class LifeOfSeats(Life):
         room = self.rig(position=place, beside=beside, storage=None if beside else self.storage)
         self.rooms.append(room)
         room.machine.install(self.table)
-        self.table.sit(room.machine, lambda event: room.engine.handle(event.type, **event.data))
+        self.table.sit(room.machine, room.engine.submit)
         return room
 
     def boot(self):

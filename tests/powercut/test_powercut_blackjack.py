@@ -12,8 +12,8 @@ from rigs.blackjack import bound_anew
 from egm.config.levels import LevelSlot
 from egm.kernel.events import State
 from egm.people import Role
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe, parse_cards

@@ -12,9 +12,9 @@ from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
-from egm.records.games import open_game
-from egm.records.keys import PlayKey
-from egm.records.tables import read_table
+from egm.play.keys import PlayKey
+from egm.play.records.games import open_game
+from egm.play.records.tables import read_table
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.testing.machine import MachineRig, ScriptedStep
 from egm.testing.service_menu import Menu

@@ -8,9 +8,9 @@ import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
+from egm.play.records.games import open_game
+from egm.play.records.tables import list_standing_tables, plays_along
 from egm.play.tables import read_table_view
-from egm.records.games import open_game
-from egm.records.tables import list_standing_tables, plays_along
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY
 

@@ -13,9 +13,9 @@ from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace
 from egm.kernel.events import EventType, State
 from egm.progressive import unproved
 from egm.progressive.display import LevelDisplays
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
-from egm.records.keys import ProgressiveKey
 
 GAMES, PAID, WINS = 2, 501, 15
 

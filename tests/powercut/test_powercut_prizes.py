@@ -10,7 +10,7 @@ import pytest
 from powercut_life import Life, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.machine import MachineRig, ScriptedChance
 
 GAME = Path(__file__).parents[1] / "vectors" / "fair.toml"

@@ -9,7 +9,7 @@ from powercut_life import Life, cut_everywhere, every_nth
 from rigs.jackpot import BANK, QUADS, ROYAL, STRAIGHT_FLUSH, level, numbers, room_of
 
 from egm.kernel.events import State
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 
 HANDS = (STRAIGHT_FLUSH, QUADS, ROYAL)
 CREDIT = 50_00

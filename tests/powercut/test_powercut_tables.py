@@ -10,7 +10,7 @@ from powercut_life import Life, cut_everywhere, every_nth
 from rigs.table_games import definition, offer
 
 from egm.kernel.events import EventType, State
-from egm.records.tables import list_standing_tables
+from egm.play.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig
 
 CREDIT = 500

@@ -10,7 +10,7 @@ from powercut_life import Life, cuts, every_nth, tell
 
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
 

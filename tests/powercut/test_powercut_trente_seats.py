@@ -9,8 +9,8 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.records.games import open_game
-from egm.records.tables import list_standing_tables, read_shared_state
+from egm.play.records.games import open_game
+from egm.play.records.tables import list_standing_tables, read_shared_state
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.cards import Shoe
 

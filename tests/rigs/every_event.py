@@ -6,12 +6,14 @@ from fractions import Fraction
 from egm.devices.interface import Barcode, Note
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney, Inquiry, Lock, Order, TransferKind
+from egm.money.host_money import HostMoney, Inquiry, Lock, Order
+from egm.money.keys import MoneyKey
+from egm.money.records.host import TransferKind
+from egm.play.keys import PlayKey
 from egm.progressive.messages import Won
 from egm.progressive.trigger import Trigger
-from egm.records.keys import MoneyKey, PlayKey
 from egm.seats.table import SharedTable
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
@@ -122,6 +124,7 @@ VALUES = {
     },
     EventType.DISABLED: {"source": "host:test", "reason": "test"},
     EventType.ENABLED: {"source": "host:test"},
+    EventType.CONTROL: {"source": "host:test", "name": "bill_acceptor", "value": False},
     EventType.SELF_TEST_FAILED: {"detail": "test"},
     EventType.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
     EventType.CLAIM_CLOSED: {"claim": "of-nobody"},
@@ -178,7 +181,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
     elif state is State.BETTING:
         table = SharedTable()
         room.machine.install(table)
-        table.sit(room.machine, lambda event: room.engine.handle(event.type, **event.data))
+        table.sit(room.machine, room.engine.submit)
         table.join(room.machine, "of-somebody", 20)
         room.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables.cards import Shoe, parse_cards
 from tools.audit.games import Shelf

@@ -6,6 +6,7 @@ from pathlib import Path
 from egm.kernel.events import Event, EventType
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
+from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.verify import Finding
@@ -24,7 +25,7 @@ def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
 def void_by_an_earlier_version(room: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
     """Stop the machine by a tilt, and void its open game without asking whether it may be."""
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    event = Event(EventType.REFUND_GAME, {"persons": ("2", "5"), "reason": "planted"})
+    event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="planted"))
     details = build_ruling_details(room.machine, event)
     void_game(room.machine, refund=ruling is Ruling.DEFECT, ruling=ruling, **details)
     room.engine.settle()

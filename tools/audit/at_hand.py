@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from egm.play.definitions import decode_definition
-from egm.records.keys import PlayKey
+from egm.play.keys import PlayKey
 from meters import StoredEntry
 from paytables import Game, PaytableError, game_from_text
 from tools.audit.games import Shelf

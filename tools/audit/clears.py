@@ -14,7 +14,7 @@ from egm.integrity.entries import CLOCK_CHANGED
 from egm.kernel.entries import AnyEntry, EntryError
 from egm.memory_clear import entries
 from egm.memory_clear.claim_book import SOURCE
-from egm.records.games import CARRIED_GAME
+from egm.play.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import digest
 from meters.recall import read_details

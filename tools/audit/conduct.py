@@ -11,14 +11,17 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import POSITIONS_MOST
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import State
 from egm.kernel.feature import Features
 from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.money import entries
+from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_EXAMINED
+from egm.play.keys import PlayKey
+from egm.play.records.residual import ResidualTerms
+from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
-from egm.records.keys import IntegrityKey, MoneyKey, PlayKey, ProgressiveKey
-from egm.records.residual import ResidualTerms
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase

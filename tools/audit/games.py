@@ -12,7 +12,9 @@ from typing import Final, TypeVar
 
 from egm.errors import LocalError
 from egm.integrity.entries import POWER_UP
+from egm.integrity.keys import IntegrityKey
 from egm.memory_clear.claim_book import CARRIED_STATE
+from egm.money.records.money import PrizeRecord
 from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
 from egm.play.entries import (
     GAME_DOUBLE_UP,
@@ -23,14 +25,13 @@ from egm.play.entries import (
     GameVoid,
     PrizesWon,
 )
+from egm.play.keys import PlayKey, WheelKey
+from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Step
+from egm.play.records.games import CARRIED_GAME
+from egm.play.records.wheel import WheelSpin
 from egm.play.void_rule import OpenGame, reason_not_void
 from egm.progressive.pools import is_of_its_worth
 from egm.record_codec import RecordError, from_json
-from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
-from egm.records.games import CARRIED_GAME
-from egm.records.keys import IntegrityKey, PlayKey, WheelKey
-from egm.records.money import PrizeRecord
-from egm.records.wheel import WheelSpin
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
 from meters import StoredEntry
 from meters.entry import encode_canonical_json

@@ -13,6 +13,16 @@ from fractions import Fraction
 from typing import Final
 
 from egm.play.entries import GAME_VOID, GameEndByHand, GameVoid
+from egm.play.records.game_record import (
+    DrawRecord,
+    GameChoice,
+    GameRecord,
+    Hit,
+    LevelsPlayed,
+    MysteryWon,
+    Share,
+)
+from egm.play.records.games import CARRIED_GAME
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
 from egm.progressive.entries import (
@@ -43,16 +53,6 @@ from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
-from egm.records.game_record import (
-    DrawRecord,
-    GameChoice,
-    GameRecord,
-    Hit,
-    LevelsPlayed,
-    MysteryWon,
-    Share,
-)
-from egm.records.games import CARRIED_GAME
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError

@@ -25,8 +25,8 @@ from typing import Final, Protocol
 
 from egm.play.conversation import Conversation
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START
+from egm.play.records.tables import Keys, find_table_keys
 from egm.progressive.pools import is_of_its_worth
-from egm.records.tables import Keys, find_table_keys
 from meters.entry import encode_canonical_json, is_time, parse
 from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX

@@ -19,9 +19,16 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 6"
+_FORMAT: Final = "open-egm verified point 7"
 _SHELF: Final = "games at hand"
-_OURS: Final = ("meters.", "tools.audit.", "egm.progressive.", "egm.records.", "paytables.contract")
+_OURS: Final = (
+    "meters.",
+    "tools.audit.",
+    "egm.progressive.",
+    "egm.play.records.",
+    "egm.money.records.",
+    "paytables.contract",
+)
 _PLAIN: Final = {
     ("egm.kernel.events", "State"),
     ("builtins", "set"),

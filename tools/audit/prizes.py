@@ -10,9 +10,9 @@ from typing import Final
 from egm.memory_clear.claim_book import CARRIED, PAID
 from egm.money import entries
 from egm.money.hand_pays import BOOK
+from egm.money.records.money import PrizeRecord
 from egm.play import prizes_in_kind as merchandise
 from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
-from egm.records.money import PrizeRecord
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import read_details
 

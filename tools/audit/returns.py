@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from egm.play.definitions import decode_definition
 from egm.play.entries import GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_START, GAME_VOID
-from egm.records.keys import PlayKey
+from egm.play.keys import PlayKey
 from meters import JournalView
 from paytables import (
     AnalysisError,

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Final
 
 from egm.config.cabinet_file import POSITIONS_MOST
-from egm.records.game_record import GameChoice, GameRecord, Step
-from egm.records.games import CARRIED_GAME, CHOICE
+from egm.play.records.game_record import GameChoice, GameRecord, Step
+from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
 from paytables import Bet, Decision
 

@@ -13,9 +13,8 @@ from egm.kernel.credits import split_stakes
 from egm.kernel.positions import Position
 from egm.play.conversation import Conversation, list_decided_bets
 from egm.play.entries import GAME_PUSH, TABLE_RETURNED, GameEndByHand, GameVoid, StakesBack
-from egm.play.void_rule import Ruling
-from egm.record_codec import RecordError, from_json, to_json
-from egm.records.game_record import (
+from egm.play.keys import TableKey
+from egm.play.records.game_record import (
     GameChoice,
     GameName,
     GameRecord,
@@ -23,9 +22,8 @@ from egm.records.game_record import (
     TableRecord,
     TableReturned,
 )
-from egm.records.games import CARRIED_GAME, PUSH, WAGER
-from egm.records.keys import TableKey
-from egm.records.tables import (
+from egm.play.records.games import CARRIED_GAME, PUSH, WAGER
+from egm.play.records.tables import (
     Keys,
     extract_own_state,
     extract_shared_state,
@@ -33,6 +31,8 @@ from egm.records.tables import (
     has_missed_no_round,
     join_table_state,
 )
+from egm.play.void_rule import Ruling
+from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement

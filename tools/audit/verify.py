@@ -10,9 +10,9 @@ from egm.app.features import FEATURES
 from egm.kernel.events import State
 from egm.kernel.feature import Features
 from egm.play.entries import GAME_END
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameName
 from egm.record_codec import RecordError
-from egm.records.game_record import GameName
-from egm.records.keys import PlayKey
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import parse_own_sequence, parse_play_start, parse_root_sequence

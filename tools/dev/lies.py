@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from egm.kernel.events import State
-from egm.records.keys import PlayKey
+from egm.play.keys import PlayKey
 from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json

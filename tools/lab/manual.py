@@ -1,4 +1,4 @@
-"""The manuals as files: the chapters of :mod:`egm.staff.manual` as a Markdown page, or as a PDF."""
+"""The manuals as files: the chapters of :mod:`egm.staff.service.manual` as a Markdown page, or as a PDF."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 from egm.app.features import MENU
 from egm.kernel.service_pages import Table, Words
 from egm.screen.text import Texts
-from egm.staff.manual import list_chapters
+from egm.staff.service.manual import list_chapters
 from tools.lab.markdown import format_table
 
 AUDIENCES: Final = ("operator", "service")

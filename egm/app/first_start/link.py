@@ -15,7 +15,7 @@ from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.progressive.enrolling import build_error_table, build_fact_table
 from egm.progressive.enrolment import Facts, Stick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkFolder
-from egm.staff.service.words import build_pair_table, say, say_plain
+from egm.staff.words import build_pair_table, say, say_plain
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from egm.kernel.timekeeping import Evidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, read_recorded_roster
 from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
 from egm.secret_files import replace_private
-from egm.staff.service.words import (
+from egm.staff.words import (
     BACK,
     build_pair_table,
     say,

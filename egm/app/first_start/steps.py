@@ -22,7 +22,7 @@ from egm.profiles import list_profile_ids, load_profile
 from egm.progressive.enrolment import EnrolmentError
 from egm.secret_files import find_medium_failure_code
 from egm.staff.form import Field, FieldError, FieldKind
-from egm.staff.service.words import BACK, say, say_code, say_local, say_money, say_plain
+from egm.staff.words import BACK, say, say_code, say_local, say_money, say_plain
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 SIGNERS: Final = 2

@@ -1,6 +1,6 @@
 """GAT service: the machine's replies to a verifier, and what it stores about them.
 
-The last request and its result are stored in the journal under :attr:`~egm.records.keys.LinksKey.GAT`, so
+The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.GAT`, so
 that they survive a power loss (A-18). Each request and result is a separate entry: who requested what and
 when (G2S requires such a log of serial requests too). A calculation interrupted by a power loss is restarted.
 
@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.machine import Machine
 from egm.links.entries import GAT_REQUEST, GAT_RESULT, GatCalculation, GatRequest, GatResult
 from egm.links.gat import codec
@@ -27,7 +28,7 @@ from egm.links.gat.codec import (
 )
 from egm.links.gat.functions import FunctionRefusedError, Kind, Order, list_offered_functions, parse_order
 from egm.links.gat.report import About, build_functions_report, build_identity_report, build_signatures_report
-from egm.records.keys import IntegrityKey, LinksKey
+from egm.links.keys import LinksKey
 
 _NEVER: Final = 0xFFFFFFFF
 _SIGNER: Final = "signed by"

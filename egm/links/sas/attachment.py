@@ -15,6 +15,7 @@ from typing import Final
 
 from egm.config.sas_line import SasLine
 from egm.errors import LocalError
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.entries import HOST_POLL_FAILED, PollFailed
@@ -32,7 +33,6 @@ from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
 from egm.money.entries import BILL_IN
-from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_transient
 
 _LOOK_BACK_ENTRIES: Final = 1000

@@ -13,14 +13,14 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from egm.config.sas_line import SasLine
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
 from egm.links.entries import HOST_TIME, HostTime
+from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
-from egm.records.keys import LinksKey
 
 #: Largest accepted difference between a host's time and the machine's: dates beyond it may not exist.
 _AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
@@ -87,9 +87,9 @@ class Host:
         )
         self.republish()
 
-    def handle(self, event: EventType, **values: object) -> None:
+    def handle(self, event: EventType, payload: Payload) -> None:
         """Submit an event to the machine."""
-        self.context.handle(Event(event, values))
+        self.context.handle(Event(event, payload))
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Queue an exception for this host that no journal entry raises by itself."""

@@ -15,8 +15,8 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.tables.denominations import BILLS, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
 from egm.links.sas.tables.exceptions import EXCEPTIONS
 from egm.money.entries import BILL_IN, HANDPAY_PENDING
+from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_END, GAME_START
-from egm.records.keys import MoneyKey
 from meters import Phase
 from meters.entry import StoredEntry
 

@@ -7,12 +7,12 @@ change, and again when it starts: what was pending when the power failed is pend
 from collections.abc import Iterator
 from typing import Final
 
+from egm.host.keys import HostKey
 from egm.links.sas.host import Host
 from egm.links.sas.polls.aft import COMPLETE, find_transfers
 from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_tickets
-from egm.money.host.model import HostMoney
-from egm.money.host.records import HostTicketRecord, TransferRecord
-from egm.records.keys import HostKey
+from egm.money.host_money import HostMoney
+from egm.money.records.host import HostTicketRecord, TransferRecord
 
 _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F

@@ -11,12 +11,12 @@ from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, Readout
 from egm.money.entries import BILL_IN, VOUCHER_OUT
-from egm.money.host.controls import is_game_allowed
-from egm.money.host.model import HostMoney
+from egm.money.host_controls import is_game_allowed
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
 from egm.play.choosing import find_most_staked_credits
-from egm.records.games import find_last_game
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord
+from egm.play.records.games import find_last_game
 from meters import MeterReading
 from meters.entry import StoredEntry
 from meters.view import JournalView

@@ -4,6 +4,7 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
+from egm.integrity.events import Disabled, Enabled
 from egm.kernel.entries import Entry
 from egm.kernel.events import EventType
 from egm.links.entries import (
@@ -13,8 +14,8 @@ from egm.links.entries import (
     HOST_START_AWAITED,
     HostNamed,
 )
+from egm.links.keys import LinksKey
 from egm.links.sas.host import Host
-from egm.records.keys import LinksKey
 
 FULL, DELAY = ":full", ":delay"
 #: Reasons for which a host holds the machine only within one run: a full queue, a delayed game.
@@ -36,7 +37,7 @@ class LinkWatch:
     def begin(self) -> None:
         """Start watching the link after start-up, when no host has polled yet."""
         for passing in _PASSING:  # temporary holds ended with the run that made them
-            self._host.handle(EventType.ENABLED, source=f"{self._host.source}{passing}")
+            self._host.handle(EventType.ENABLED, Enabled(source=f"{self._host.source}{passing}"))
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
             return
@@ -50,7 +51,7 @@ class LinkWatch:
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
             machine.post(HOST_START_AWAITED, HostNamed(host=self._host.name), state={key: True})
-            self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
+            self._host.handle(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
 
     def changed(self, *, up: bool) -> None:
         """Handle that the host has started to poll, or has stopped."""
@@ -59,7 +60,7 @@ class LinkWatch:
             self._timer = None
         if up:
             self._record_event(HOST_LINK_UP, silent=False)
-            self._host.handle(EventType.ENABLED, source=self._source)
+            self._host.handle(EventType.ENABLED, Enabled(source=self._source))
         else:
             self._record_event(HOST_LINK_LOST, silent=True)
             self._count_down()
@@ -70,9 +71,9 @@ class LinkWatch:
             return
         source = f"{self._host.source}{FULL}"
         if full:
-            self._host.handle(EventType.DISABLED, source=source, reason="host_behind")
+            self._host.handle(EventType.DISABLED, Disabled(source=source, reason="host_behind"))
         else:
-            self._host.handle(EventType.ENABLED, source=source)
+            self._host.handle(EventType.ENABLED, Enabled(source=source))
 
     def _record_event(self, entry: Entry[HostNamed], *, silent: bool) -> None:
         """Record an event of the host's link; ``silent``: it has stopped polling now, otherwise it polls."""
@@ -100,7 +101,7 @@ class LinkWatch:
         # A clock set back since then counts as no silence yet, never as a longer wait.
         silent_seconds = max(0.0, (self._host.machine.times.read_steady_time() - since).total_seconds())
         if silent_seconds >= limit:
-            self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")
+            self._host.handle(EventType.DISABLED, Disabled(source=self._source, reason="host_silent"))
             return
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(limit - silent_seconds, self._count_down)

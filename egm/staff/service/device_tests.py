@@ -14,9 +14,11 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard
+from egm.money.events import CoinsPaid, PaperEscrowed, PaperRefused, PrintFailure
+from egm.money.keys import MoneyKey
+from egm.money.records.money import PrintingRecord
 from egm.people import Permission
-from egm.records.keys import MoneyKey, StaffKey
-from egm.records.money import PrintingRecord
+from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import (
     TEST_COINS,
     TEST_FAILED,
@@ -35,8 +37,9 @@ from egm.staff.entries import (
     TestStarted,
     TouchCalibrated,
 )
+from egm.staff.events import DeviceTest
 from egm.staff.form import authorise
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.keys import StaffKey
 from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
@@ -73,21 +76,20 @@ def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Mach
 
     def device_is_free(machine: Machine, event: Event) -> bool:
         """Return whether the device exists, does not serve a player, and the test's conditions hold."""
-        values = event.data
-        match values.get("test"):
+        test = event.of(DeviceTest)
+        match test.test:
             case "print":
                 return (
                     machine.state(Devices).printer is not None and machine.memory.get(MoneyKey.PRINT) is None
                 )
             case "pay":
-                coins = values.get("coins")
                 return (
                     machine.state(Devices).hopper is not None
                     and machine.memory.get(MoneyKey.HOPPER) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
                     and not _HOPPER_DOORS.isdisjoint(machine.doors_open)
-                    and isinstance(coins, int)
-                    and 1 <= coins <= machine.profile.staff.test_coins_max
+                    and test.coins is not None
+                    and 1 <= test.coins <= machine.profile.staff.test_coins_max
                 )
             case "take":
                 return (
@@ -123,42 +125,42 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
     """Record the test, and start it on the device."""
-    values = event.data
-    if values["test"] == "calibrate":
+    test, bench = event.of(DeviceTest), machine.state(ServiceDesk).bench
+    if test.test is None or test.test == "calibrate":
         _keep_calibration(machine, event)
         return
-    test, bench = values["test"], machine.state(ServiceDesk).bench
     devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
     machine.post(
         TEST_STARTED,
         TestStarted(
-            device=values["device"],
-            test=test,
-            person=values["person"],
-            coins=values.get("coins"),
-            on=values.get("on"),
-            outputs=values.get("outputs"),
+            device=test.device,
+            test=test.test,
+            person=find_actor(machine, event),
+            coins=test.coins,
+            on=test.on,
+            outputs=test.outputs,
         ),
         entry_id=test_id,
     )
     try:
-        if test == "print" and devices.printer is not None:
+        if test.test == "print" and devices.printer is not None:
             devices.printer.print_ticket(build_test_job(machine.profile.id, test_id))
-        elif test == "pay" and devices.hopper is not None:
-            devices.hopper.pay(test_id, int(values["coins"]))
-        elif test == "take":
-            bench.taking = bool(values["on"])
-        elif test == "light":
-            bench.outputs = frozenset(values["outputs"])
+        elif test.coins is not None and devices.hopper is not None:
+            devices.hopper.pay(test_id, test.coins)
+        elif test.test == "take":
+            bench.taking = bool(test.on)
+        elif test.test == "light":
+            bench.outputs = frozenset(test.outputs or ())
     except ValueError as error:  # the driver reports what it cannot do
         _report_failed_test(machine, test_id, str(error))
 
 
 def _keep_calibration(machine: Machine, event: Event) -> None:
     """Store a touch calibration and use it from now on."""
-    after: Matrix = tuple(event.data["matrix"])
+    a, b, c, d, e, f = event.of(DeviceTest).matrix
+    after: Matrix = (a, b, c, d, e, f)
     details = TouchCalibrated(
-        person=event.data["person"],
+        person=find_actor(machine, event),
         before=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
         after=after,
     )
@@ -172,18 +174,16 @@ def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
 
 def return_test_paper(machine: Machine, event: Event) -> None:
     """Return to the person the bill or ticket that the acceptor has read; a ticket's number is not recorded."""
-    acceptor = machine.state(Devices).acceptor
+    acceptor, paper = machine.state(Devices).acceptor, event.of(PaperEscrowed)
     if acceptor is not None:
-        acceptor.return_bill(int(event.data["escrow"]))
-    machine.post(TEST_READ, TestRead(amount_cents=int(event.data.get("amount_cents") or 0)))
+        acceptor.return_bill(paper.escrow)
+    machine.post(TEST_READ, TestRead(amount_cents=paper.face_cents))
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
-    values = event.data
-    details = TestPaper(
-        event=event.type.value, reason=values.get("reason"), ticket=bool(values.get("ticket"))
-    )
+    refused = event.of(PaperRefused)
+    details = TestPaper(event=event.type.value, reason=refused.reason, ticket=refused.ticket)
     machine.post(TEST_PAPER, details)
 
 
@@ -199,13 +199,13 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
-    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
+    printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
     machine.post(TEST_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
     """Record the number of coins that the hopper has paid; the tester returns them."""
-    paying, paid = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), int(event.data["paid_coins"])
+    paying, paid = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), event.of(CoinsPaid).paid_coins
     machine.post(
         TEST_COINS,
         TestCoins(id=paying.payout_id, ordered_coins=paying.coins, paid_coins=paid),

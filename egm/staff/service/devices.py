@@ -5,7 +5,7 @@ Every test page is marked as one. Device reports appear as they arrive; tests ha
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from egm.devices.interface import Devices
@@ -16,8 +16,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.touch import CalibrationError, fit
 from egm.people import Permission
-from egm.staff.service.desk import Back, Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
-from egm.staff.service.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
+from egm.staff.desk import Back, Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
+from egm.staff.events import DeviceTest
+from egm.staff.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
 
 class DeviceList(Place):
@@ -109,8 +110,8 @@ class Calibration(Place):
             matrix = fit([*zip(numbers[::2], numbers[1::2], strict=True)])
         except (ValueError, CalibrationError):
             return Back(1, say("service.refused.touches"))
-        values = {"device": "screen", "test": _CALIBRATE, "matrix": matrix}
-        return Do(Event(EventType.TEST, {**values, "person": person.id, "persons": (person.id,)}), places=1)
+        signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))
+        return Do(Event(EventType.TEST, replace(signed, matrix=matrix)), places=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +150,21 @@ class OneDevice(Place):
         test = _find_requested_test(desk.bench.kinds[self.name], action, text)
         if person is None or test is None:
             return refuse("not_offered")
-        values = {"device": self.name, "person": person.id, "persons": (person.id,), **test}
-        return Do(Event(EventType.TEST, values))
+        signed = replace(test, device=self.name, person=person.id, persons=(person.id,))
+        return Do(Event(EventType.TEST, signed))
 
 
-def _find_requested_test(kind: str, action: str, text: str) -> dict[str, object] | None:
-    """Return the values of the event :attr:`EventType.TEST` for the test that an action requests, or None."""
+def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:
+    """Return the test that an action requests, without device and person; None for any other action."""
     match kind, action:
         case "ticket_printer", "print":
-            return {"test": "print"}
+            return DeviceTest(test="print")
         case "hopper", "enter" if text.isascii() and text.isdigit():
-            return {"test": "pay", "coins": int(text)}
+            return DeviceTest(test="pay", coins=int(text))
         case "bill_acceptor", "take" | "stop":
-            return {"test": "take", "on": action == "take"}
+            return DeviceTest(test="take", on=action == "take")
         case "io_board", "lamps" | "tower" | "bell" | "dark":
-            return {"test": "light", "outputs": _OUTPUTS[action]}
+            return DeviceTest(test="light", outputs=_OUTPUTS[action])
         case _:
             return None
 

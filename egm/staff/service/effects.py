@@ -6,7 +6,7 @@ closed after a restart, and everything is recorded with the person.
 """
 
 import contextlib
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from egm.errors import OperatorError
@@ -15,7 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.side_by_side import SideBySide
 from egm.people import Person, Roster
-from egm.records.keys import StaffKey
+from egm.staff.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
 from egm.staff.entries import (
     KEY_RETURNED,
     KEY_TURNED,
@@ -30,12 +30,13 @@ from egm.staff.entries import (
     OpenMenu,
     Reason,
 )
+from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
 from egm.staff.form import authorise
-from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay, find_key_permission
+from egm.staff.keys import StaffKey
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff
-from egm.staff.service.tries import begin_lock_outs
-from egm.staff.service.words import say
+from egm.staff.tries import begin_lock_outs
+from egm.staff.words import say
 
 #: The longest accepted input.
 _TYPED_MAX: Final = 400
@@ -46,22 +47,19 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 # ---------------------------------------------------------------------------------------------- guards
 def menu_may_open(machine: Machine, event: Event) -> bool:
     """Return whether the menu is closed, and may be opened by the key that was turned or without a key."""
-    key = event.data.get("key")
+    key = event.of(MenuRequest).key
     return not machine.state(ServiceDesk).is_open and (key in MENU_KEYS or not machine.profile.staff.menu_key)
 
 
 def page_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the answer is to the open page."""
-    options = event.data.get("options")
-    return isinstance(options, Mapping) and machine.state(ServiceDesk).is_answer_to_open_page(
-        options.get("page")
-    )
+    return machine.state(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
 
 
 def position_is_another(machine: Machine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another position of the machine."""
     others = machine.state(SideBySide).at.keys() - {machine.position.number}
-    return machine.state(ServiceDesk).person is not None and event.data.get("position") in others
+    return machine.state(ServiceDesk).person is not None and event.of(MenuMove).position in others
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
@@ -87,51 +85,47 @@ def nobody_is_asked(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
     """Record every turn of a key switch, also one without any effect (J-16)."""
-    values = event.data
-    moved = KeyMoved(key=values["key"], on=values["on"], unattended=values.get("unattended"))
+    switched = event.of(KeySwitched)
+    moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
     machine.post(KEY_TURNED if moved.on else KEY_RETURNED, moved)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
     """Open the menu with the sign-in; a person coming from another position is already signed in."""
-    _open(machine, SignIn(_enter, say("service.sign_in")), str(event.data.get("key", "screen")))
-    person = machine.state(Roster).get(str(event.data.get("person", "")))
+    request = event.of(MenuRequest)
+    _open(machine, SignIn(_enter, say("service.sign_in")), request.key)
+    person = machine.state(Roster).get(request.person)
     if person is not None:
         _enter(machine, person)
 
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
     """Move the menu and the signed-in person to another position, whose own screen then shows it."""
-    desk, number = machine.state(ServiceDesk), int(event.data["position"])
+    desk, number = machine.state(ServiceDesk), event.of(MenuMove).position
     there = machine.state(SideBySide).at[number]
     key = "operator" if desk.keyed else "screen"
     person = "" if desk.person is None else desk.person.id
-    there.handle(Event(EventType.MENU, {"key": key, "person": person}))
+    there.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))
     if there.engine.machine.state(ServiceDesk).person is None:
         machine.notice = Notice(
             code="refused.position_is_busy", severity="warning", values={"position": number}
         )
         return None
-    return Event(EventType.MENU_CLOSED, {"why": f"to position {number}"})
+    return Event(EventType.MENU_CLOSED, MenuEnd(why=f"to position {number}"))
 
 
 def ask_who(machine: Machine, event: Event) -> None:
     """Ask the holder of the attendant's key to sign in; after the sign-in, the key acts."""
-    act = find_key_permission(machine)
+    act, turned = find_key_permission(machine), event.of(Authorisation)
 
     def act_on(machine: Machine, person: Person) -> Move:
         _note_entry(machine, person, "attendant")
-        close_menu(machine, Event(EventType.MENU_CLOSED, {"why": "done"}))
-        return Do(Event(event.type, {**event.data, **build_signature_values(person)}))
+        _sign_out(machine, "done")
+        return Do(Event(event.type, replace(turned, person=person.id, persons=(person.id,))))
 
     place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
-    _open(machine, place, str(event.data.get("key", "attendant")))
+    _open(machine, place, turned.key or "attendant")
     machine.state(ServiceDesk).menu = "attendant"
-
-
-def build_signature_values(*persons: Person) -> dict[str, object]:
-    """Return the values by which an event names the persons who authorised it."""
-    return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
 
 
 def _open(machine: Machine, place: SignIn, by: str) -> None:
@@ -156,11 +150,11 @@ def _note_entry(machine: Machine, person: Person, menu: str) -> None:
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
     """Pass the attendant's answer to the open page."""
-    options = event.data["options"]
-    action, text = _clean_typed_text(event.data.get("value")), _clean_typed_text(options.get("input"))
+    answer = event.of(PageAnswer)
+    action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
     machine.notice = None
     follows = machine.state(ServiceDesk).answer(machine, action, text)
-    return Event(EventType.MENU_CLOSED, {"why": follows.why}) if isinstance(follows, Leave) else follows
+    return Event(EventType.MENU_CLOSED, MenuEnd(why=follows.why)) if isinstance(follows, Leave) else follows
 
 
 def _clean_typed_text(value: object) -> str:
@@ -171,8 +165,17 @@ def _clean_typed_text(value: object) -> str:
 
 def close_menu(machine: Machine, event: Event) -> None:
     """Sign out: the key was turned back, the menu timed out, or the person has finished."""
+    _sign_out(machine, event.of(MenuEnd).why)
+
+
+def close_menu_at_start(machine: Machine, _: Event) -> None:
+    """Sign out the person who was signed in when the machine stopped."""
+    _sign_out(machine, "restart")
+
+
+def _sign_out(machine: Machine, why: str) -> None:
     stored = machine.memory.read(OpenMenu, StaffKey.MENU)
-    desk, why = machine.state(ServiceDesk), str(event.data.get("why", "restart"))
+    desk = machine.state(ServiceDesk)
     if stored is not None and stored.person is not None:
         left = MenuLeft(why=why, menu=desk.menu, person=stored.person)
         machine.post(MENU_LEFT, left, state={StaffKey.MENU: None})

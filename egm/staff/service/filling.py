@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from egm.kernel.events import Event
+from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
+from egm.staff.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
-from egm.staff.service.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
-from egm.staff.service.words import BACK, say, say_money, say_number, say_plain
+from egm.staff.words import BACK, say, say_money, say_number, say_plain
 
 _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
     FieldKind.TEXT: "text",
@@ -73,15 +74,17 @@ class Filling(Place):
         if self.form.count_persons_needed(machine) > 1:
             return Go(
                 SignIn(
-                    lambda _, second: self._build_submission((person, second), places=1 + PLACES),
+                    lambda machine, second: self._build_submission(
+                        machine, (person, second), places=1 + PLACES
+                    ),
                     say("service.second_person"),
                     permission=self.form.permission,
                     not_id=person.id,
                 )
             )
-        return self._build_submission((person,), places=1)
+        return self._build_submission(machine, (person,), places=1)
 
-    def _build_submission(self, persons: tuple[Person, ...], places: int) -> Move:
+    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], places: int) -> Move:
         values = {
             **self.form.values,
             **self.values,
@@ -89,11 +92,16 @@ class Filling(Place):
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return Do(Event(self.form.event, values), places=places)
+        return Do(self._build_event(machine, values), places=places)
+
+    def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
+        return machine.state(Features).rules.payloads.build(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[Row, ...]:
         """Return one row for each condition of the form's submission, marked by whether it holds now."""
-        event = Event(self.form.event, self.form.values)
+        if not self.form.needs:
+            return ()
+        event = self._build_event(machine, self.form.values)
         return tuple(
             Row(
                 cells=(say(f"service.needs.{guard.__name__}"),),

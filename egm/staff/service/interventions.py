@@ -5,9 +5,9 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
-from egm.staff.service.words import BACK, build_column_titles, say, say_plain, say_time
+from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.sheet import Sheet, iter_sheets
+from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 
 #: Sheets listed at the machine; ``egm intervention list`` lists them all.
 _LISTED: Final = 50

@@ -8,13 +8,13 @@ menu at the board's own position, from where it can be moved to any other, and c
 from collections.abc import Iterable
 from typing import Final
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.machine import Machine
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.kernel.states import ON_CALL
-from egm.records.keys import IntegrityKey
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 
 _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
@@ -33,7 +33,7 @@ def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> I
 def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
     """Return whether turning an attendant's key would do something at a position now, besides showing a refusal."""
     machine = engine.machine
-    if not engine.accepts(turned.type, **turned.data):
+    if not engine.accepts_event(turned):
         return False
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())

@@ -1,91 +1,298 @@
-"""The manual at the machine: its chapters, each a searchable list, in the reader's language."""
+"""The operator's and the service manual: chapters of tables, generated from the data that the machine itself uses.
 
+No fault, event, page or form is listed here: the content of ``meters.events``, the menu, the forms, the
+rules, the roles and the codecs is rendered with the catalogue's texts, so a manual cannot name anything that
+the machine does not have, nor omit anything it has. The service menu shows the chapters
+(:mod:`egm.staff.service.manual_page`); ``egm manual`` prints them (:mod:`tools.lab.manual`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.machine import Machine
-from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
-from egm.staff.manual import CHAPTERS, Chapter, list_fault_codes
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
-from egm.staff.service.menu import Menu
-from egm.staff.service.words import BACK, build_pair_table, say, say_code
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.ioboard.codec import HARD_METERS, INPUTS, TOWER
+from egm.kernel.events import EventName, State
+from egm.kernel.faults import FAULTS, get_fault
+from egm.kernel.service_pages import Row, Table, Words
+from egm.kernel.significance import Clear, Effect
+from egm.kernel.states import PRESSING, SETS
+from egm.people import Permission
+from egm.people.roles import Role, find_permissions
+from egm.staff.form import Form
+from egm.staff.interventions import COVERED
+from egm.staff.service.menu import SUBJECTS, Menu
+from egm.staff.words import say, say_code, say_plain
+from meters.table import METERS, OCCURRENCES
 
-#: A chapter with more columns is a list of its first cells, each of which opens.
-_COLUMNS: Final = 2
-
-
-class Manual(Place):
-    """Page of the active faults, each with its remedy, and of the chapters."""
-
-    def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line for each active fault and for each chapter."""
-        standing = tuple(
-            Row(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
-            for place, code in enumerate(list_fault_codes())
-            if code in machine.faults
-        )
-        rows = tuple(Row(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
-        return ServicePage(
-            id="",
-            title=say("service.menu.manual"),
-            tables=(*([Table(rows=standing)] if standing else []), Table(rows=rows)),
-            actions=(BACK,),
-        )
-
-    def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Enter a chapter, or directly one of its lines."""
-        name, _, place = action.partition(":")
-        chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
-        if chapter is None:
-            return refuse("not_offered")
-        return _Chapter(chapter).answer(machine, place, text) if place else Go(_Chapter(chapter))
-
-
-@dataclass(frozen=True, slots=True)
-class _Chapter(Place):
-    """Page of one chapter: its table, or a searchable list if the table is too wide for the screen."""
-
-    chapter: Chapter
-
-    def page(self, machine: Machine) -> ServicePage:
-        """Return the lines."""
-        table = self.chapter.table(machine.state(Menu))
-        if len(table.columns) <= _COLUMNS:
-            return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
-        rows = (Row(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
-        return ServicePage(
-            id="",
-            title=self.chapter.title,
-            tables=(Table(rows=tuple(rows)),),
-            prompt=Prompt(label=say("service.search"), kind="find"),
-            actions=(BACK,),
-        )
-
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a line."""
-        rows = self.chapter.table(machine.state(Menu)).rows
-        if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
-            return refuse("not_offered")
-        return Go(_Line(self.chapter, rows[int(action)]))
+#: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
+_OF_DEVICES: Final = {
+    "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
+    "ticket_printer": ("failure", "head_up", "chassis_open"),
+    "hopper": ("communication", "failure", "power", "cheat", "sensor_stuck"),
+    "coin_acceptor": ("communication", "failure", "power"),
+    "io_board": ("communication", "power", "hard_meter"),
+    "wheel": ("communication", "failure"),
+}
+_EFFECTS: Final = {
+    Effect.LOG: "log",
+    Effect.STOP: "stop",
+    Effect.HARD_STOP: "stop",
+    Effect.ACCEPTOR_OFF: "hampers",
+    Effect.PAYOUT_OFF: "hampers",
+    Effect.LAMP: "lamp",
+    Effect.OUT_OF_SERVICE: "closes",
+    Effect.LOCK: "lock",
+}
+_CLEARS: Final = {
+    Clear.NOTHING: "nothing",
+    Clear.ITSELF: "self",
+    Clear.ATTENDANT: "attendant",
+    Clear.TECHNICIAN: "technician",
+    Clear.RULING: "ruling",
+    Clear.MEMORY_CLEAR: "memory_clear",
+}
+#: Number of steps of each procedure: ``manual.steps.<chapter>.s<number>``.
+STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "link": 5, "board": 4, "backup": 3}
 
 
 @dataclass(frozen=True, slots=True)
-class _Line(Place):
-    """Page of one complete line of a chapter."""
+class Chapter:
+    """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
-    chapter: Chapter
-    row: Row
+    The first cell of a row is the term that a reader looks up. Texts: ``manual.chapter.<id>``,
+    ``manual.about.<id>`` and ``manual.column.<column>``.
+    """
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return each cell with the name of its column."""
-        heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
-        table = build_pair_table(zip(heads, self.row.cells, strict=True))
-        return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+    id: str
+    columns: tuple[str, ...]
+    rows: Callable[[Menu], Iterable[tuple[Words, ...]]]
+    operator: bool = True
+    """Whether it is in the operator's manual too."""
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Refuse any action: the page only offers the way back."""
-        return refuse("not_offered")
+    @property
+    def title(self) -> Words:
+        """Return its title."""
+        return say(f"manual.chapter.{self.id}")
+
+    def table(self, menu: Menu) -> Table:
+        """Return the whole chapter as a table."""
+        heads = tuple(say(f"manual.column.{name}") for name in self.columns)
+        return Table(columns=heads, rows=tuple(Row(cells=cells) for cells in self.rows(menu)))
 
 
-#: Every signed-in person may read it.
-PAGES: Final = (MenuEntry("manual", "machine", None, Manual),)
+def join_texts(keys: Iterable[str], between: str = "") -> Words:
+    """Return several catalogue texts as a list in one cell."""
+    return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
+
+
+def list_fault_codes() -> list[str]:
+    """Return every fault of the machine, as ``device.code`` or a code alone."""
+    known = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
+    return sorted({*known, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
+
+
+def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for code in list_fault_codes():
+        found = get_fault(code)
+        effect = (
+            "stop"
+            if found.locks
+            else "closes"
+            if found.closes
+            else "hampers"
+            if found.disables_device
+            else "log"
+        )
+        yield (
+            say_code("tilt.text", code),
+            say(f"manual.remedy.{code}"),
+            say(f"manual.effect.{effect}"),
+            say(f"manual.clears.{found.cleared_by}"),
+            say_plain(code),
+        )
+
+
+def _iter_state_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
+        yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
+
+
+def _list_permitted_roles(permission: Permission | None) -> Words:
+    return join_texts(
+        f"manual.role.{role}" for role in Role if permission is None or permission in find_permissions(role)
+    )
+
+
+def _iter_permission_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for permission in Permission:
+        yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
+
+
+def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    for subject in SUBJECTS:
+        for entry in menu.list_subject_pages(subject):
+            yield (
+                say(f"service.menu.{entry.id}"),
+                say(f"service.section.{subject}"),
+                _list_permitted_roles(entry.permission),
+            )
+
+
+def _iter_form_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    for form in menu.forms:
+        yield (
+            say(f"form.{form.id}.title"),
+            join_texts(f"form.{form.id}.{entry.name}" for entry in form.fields),
+            join_texts(f"service.needs.{need.__name__}" for need in form.needs),
+            join_texts(
+                dict.fromkeys(f"manual.set.{name}" for name in iter_state_set_names(menu, form.event))
+            ),
+            say_plain(form.persons),
+            _list_permitted_roles(form.permission),
+        )
+
+
+def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
+    """Yield the catalogue names of the sets of states in which the rules of an event apply."""
+    for rule in menu.rules:
+        if event in rule.events:
+            yield SETS[rule.states].replace(" ", "_")
+
+
+def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, ...]]]:
+    def rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+        for number in range(1, STEPS[procedure] + 1):
+            yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
+
+    return rows
+
+
+def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    form = next((form for form in menu.forms if form.id == "options_denomination"), None)
+    yield from _iter_form_details(form)
+    yield from _build_step_rows("denomination")(menu)
+
+
+def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    yield say("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
+    yield from _build_step_rows("memory")(menu)
+
+
+def _iter_form_details(form: Form | None) -> Iterator[tuple[Words, ...]]:
+    """Yield the rows for the permission and the fields of a form."""
+    if form is not None:
+        yield say("manual.column.roles"), _list_permitted_roles(form.permission)
+        yield say("manual.column.needs"), join_texts(f"service.needs.{need.__name__}" for need in form.needs)
+
+
+def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for meter in METERS:
+        reads = "level" if meter.is_level else "total"
+        yield (
+            say_code("meter_name", meter.name),
+            say(f"manual.unit.{meter.unit}"),
+            say(f"manual.reads.{reads}"),
+            say_plain(meter.name),
+        )
+    for name in OCCURRENCES:
+        yield (
+            say_code("meter_name", name),
+            say("manual.unit.times"),
+            say("manual.reads.total"),
+            say_plain(name),
+        )
+
+
+def _iter_door_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for kind, doors in COVERED.items():
+        yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
+
+
+def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for protocol, entry in PROTOCOLS.items():
+        line = entry.line
+        yield (
+            say_code("device", entry.kind),
+            say_plain(protocol),
+            say_plain(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
+            say(f"manual.wiring.{protocol}"),
+        )
+
+
+#: Group of an input of the I/O board -> the catalogue section that names its members.
+_INPUT_WORDS: Final = {
+    "door": "door",
+    "key": "input.key",
+    "button": "input.button",
+    "sensor": "manual.sensor",
+}
+
+
+def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    for number, (group, name) in enumerate(INPUTS):
+        yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), say_plain(number)
+    for number, name in enumerate(TOWER):
+        yield say(f"manual.tower.{name}"), say("manual.input.tower"), say_plain(number)
+    for number in range(HARD_METERS):
+        yield say("manual.input.counter"), say("manual.input.counter"), say_plain(number)
+
+
+def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    for subject, event in menu.entries.iter_significant():
+        yield (
+            say_event(subject),
+            say(f"manual.effect.{_EFFECTS[event.effect]}"),
+            say(f"manual.clears.{_CLEARS[event.clear]}"),
+            say_plain("-" if event.sas is None else f"{event.sas:02X}"),
+            say_plain(subject),
+        )
+
+
+def say_event(pattern: str) -> Words:
+    """Return the text of a significant event; ``pattern`` is ``kind`` or ``kind:subject``, as declared."""
+    kind, _, about = pattern.partition(":")
+    if kind == "event":
+        return say(f"manual.event.{about.replace('.', '_')}")
+    if about.isdigit():
+        return say(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(about))
+    entry = f"entry.{kind.replace('.', '_')}"
+    return join_texts(filter(None, (entry, _find_subject_text_key(kind, about))), "  ·  ")
+
+
+def _find_subject_text_key(kind: str, about: str) -> str:
+    """Return the text key of an entry's subject: a door, a fault, a menu; empty if it has none."""
+    if not about:
+        return ""
+    if kind.startswith("fault."):
+        device, _, code = about.partition(".*")
+        any_of = f"device.{device}" if device in _OF_DEVICES else "manual.any"
+        exact = f"tilt.text.{device}.{code}" if code else any_of
+        return exact if "*" in about else f"tilt.text.{about}"
+    sections = {"menu": "manual.event.menu_", "service": "manual.event.", "door": "door."}
+    return "manual.any" if about == "*" else f"{sections[kind.partition('.')[0]]}{about}"
+
+
+CHAPTERS: Final = (
+    Chapter("faults", ("shown", "remedy", "effect", "clears", "code"), _iter_fault_rows),
+    Chapter("states", ("state", "means"), _iter_state_rows),
+    Chapter("roles", ("permission", "roles"), _iter_permission_rows),
+    Chapter("menu", ("entry", "section", "roles"), _iter_menu_rows),
+    Chapter("forms", ("form", "fields", "needs", "when", "persons", "roles"), _iter_form_rows),
+    Chapter("denomination", ("step", "what"), _iter_denomination_rows),
+    Chapter("memory", ("step", "what"), _iter_memory_clear_rows),
+    Chapter("meters", ("meter", "unit", "reads", "code"), _iter_meter_rows),
+    *(
+        Chapter(name, ("step", "what"), _build_step_rows(name), operator=False)
+        for name in ("first_start", "link", "board", "backup")
+    ),
+    Chapter("doors", ("kind", "doors"), _iter_door_rows, operator=False),
+    Chapter("lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, operator=False),
+    Chapter("inputs", ("input", "group", "number"), _iter_input_rows, operator=False),
+    Chapter("events", ("event", "effect", "clears", "sas", "code"), _iter_event_rows, operator=False),
+)
+
+
+def list_chapters(audience: str) -> tuple[Chapter, ...]:
+    """Return the chapters of the ``operator``'s or the ``service`` manual."""
+    return tuple(chapter for chapter in CHAPTERS if chapter.operator or audience == "service")

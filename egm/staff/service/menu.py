@@ -10,12 +10,13 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import Rules
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.kernel.side_by_side import SideBySide
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
+from egm.staff.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
+from egm.staff.events import MenuMove
 from egm.staff.form import Form
-from egm.staff.service.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
+from egm.staff.words import BACK, build_column_titles, say, say_code, say_money, say_number, say_plain
 
 #: The sections of the main menu, in order.
 SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
@@ -67,7 +68,7 @@ class MainMenu(Place):
         """Enter a subject, the search, a page or a form; or move to another position."""
         what, _, subject = action.partition(":")
         if what == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
-            return Do(Event(EventType.MENU_MOVED, {"position": int(subject)}))
+            return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if what == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
         return Go(_Search()) if action == "search" else _find_move(machine, action)

@@ -7,11 +7,11 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
+from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.entries import Options
 from egm.staff.forms import OPTIONS
-from egm.staff.service.desk import Go, MenuEntry, Move, Place, refuse
 from egm.staff.service.filling import Filling
-from egm.staff.service.words import (
+from egm.staff.words import (
     BACK,
     build_column_titles,
     build_pair_table,

@@ -10,16 +10,16 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
+from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
 from egm.kernel.entries import find_author
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.records.keys import IntegrityKey
+from egm.staff.desk import MenuEntry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.inventory import read_technical_sheet
-from egm.staff.service.desk import MenuEntry, Move, Place, ServiceDesk, Stay, refuse
-from egm.staff.service.words import (
+from egm.staff.words import (
     BACK,
     METER_GROUPS,
     build_column_titles,

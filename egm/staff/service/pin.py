@@ -7,9 +7,9 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
-from egm.staff.service.desk import Back, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.desk import Back, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import read_staff
-from egm.staff.service.words import BACK, say
+from egm.staff.words import BACK, say
 
 
 class OwnPin(Place):

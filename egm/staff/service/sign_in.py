@@ -3,7 +3,7 @@
 After a wrong PIN the PIN is requested again, not the number, so that a field which shows its input never
 appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its
 number; after as many as the profile allows the number is locked for a while, also across a restart
-(:mod:`egm.staff.service.tries`). Nothing reveals whether a number exists: an unknown one takes as long,
+(:mod:`egm.staff.tries`). Nothing reveals whether a number exists: an unknown one takes as long,
 counts as wrong and locks like any other.
 """
 
@@ -20,7 +20,7 @@ from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
-from egm.records.keys import StaffKey
+from egm.staff.desk import Go, Move, Place, refuse
 from egm.staff.entries import (
     SIGN_IN_NOT_PERMITTED,
     STAFF_ADDED,
@@ -33,9 +33,9 @@ from egm.staff.entries import (
     RosterChanged,
     SignInNotPermitted,
 )
-from egm.staff.service.desk import Go, Move, Place, refuse
-from egm.staff.service.tries import authenticate, take_over_wrong_pins
-from egm.staff.service.words import BACK, say
+from egm.staff.keys import StaffKey
+from egm.staff.tries import authenticate, take_over_wrong_pins
+from egm.staff.words import BACK, say
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
+from egm.staff.events import MenuEnd
 
 
 class ServiceTimeout:
@@ -37,7 +38,7 @@ class ServiceTimeout:
 
     def _expire(self) -> None:
         self._timer = None
-        self._handle(Event(EventType.MENU_CLOSED, {"why": "time_out"}))
+        self._handle(Event(EventType.MENU_CLOSED, MenuEnd(why="time_out")))
 
 
 def create_service_timeout(context: MachineContext) -> Iterable[Attachment]:

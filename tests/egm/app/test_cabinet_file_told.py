@@ -6,7 +6,7 @@ from egm.app.__main__ import _is_absent
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.people import Role
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from meters import Journal

@@ -32,7 +32,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
 
     def handle(at: Station, event) -> None:
         heard.append(event)
-        at.engine.handle(event.type, **event.data)
+        at.engine.submit(event)
 
     station = Station(room.machine, installed, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))

@@ -8,12 +8,12 @@ from egm.devices.ioboard.driver import LINE, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
 from egm.integrity.hard_meters import HardMeters, create_hard_meters
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
-from egm.records.keys import IntegrityKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 

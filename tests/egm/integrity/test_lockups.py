@@ -8,11 +8,11 @@ import pytest
 from egm.app.view import snapshot
 from egm.app.wiring import find_lit_tower_lights, is_bell_ringing, iter_reported_events
 from egm.devices.interface import FaultCode, InputsKnown
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import get_fault
-from egm.records.keys import IntegrityKey
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -9,11 +9,12 @@ import pytest
 from egm.app.features import FEATURES
 from egm.app.view import snapshot
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.software import CHECK, DIFFERS, Reverification, Verifier, create_reverification
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.people import Role
-from egm.records.keys import IntegrityKey, PlayKey
+from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import compute_digests
@@ -76,7 +77,7 @@ def start(tmp_path, maker):
             rooms[-1].close()
         room = MachineRig(tmp_path / "state")
         rooms.append(room)
-        handle = lambda event: room.engine.handle(event.type, **event.data)  # noqa: E731
+        handle = room.engine.submit
         at = MachineContext(room.engine, maker.file, StateFolder(tmp_path / "state"), room.clock, handle)
         room.engine.handle(EventType.MEMORY_READY)
         room.verifier = Verifier(at)

@@ -8,6 +8,7 @@ import pytest
 from egm.app.view import snapshot
 from egm.app.wiring import iter_reported_events
 from egm.devices.interface import CommLost, CommUp, DoorChanged, Fault, FaultCode, InputsKnown
+from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventType, State
 from egm.testing.machine import MachineRig
 
@@ -66,12 +67,12 @@ def room(tmp_path):
 def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
     stands, is_seen_to = DOORS[door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=True), "io_board", ()):
-        room.engine.handle(event.type, **event.data)
+        room.engine.submit(event)
     assert room.state is stands
     assert not room.engine.accepts(EventType.PLAY)
     assert [record["door"] for record in room.records("door.opened")] == [door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
-        room.engine.handle(event.type, **event.data)
+        room.engine.submit(event)
     assert len(room.records("door.closed")) == 1
     assert room.state is (State.TILT if is_seen_to else State.IDLE)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -83,8 +84,8 @@ def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
     """After a loss of the line, or without power: doors that changed meanwhile are told as unattended."""
     known = InputsKnown(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
     assert list(iter_reported_events(known, "io_board", ("drop", "logic"))) == [
-        Event(EventType.DOOR_OPENED, {"door": "main", "unattended": True}),
-        Event(EventType.DOOR_CLOSED, {"door": "logic", "unattended": True}),
+        Event(EventType.DOOR_OPENED, DoorChange(door="main", unattended=True)),
+        Event(EventType.DOOR_CLOSED, DoorChange(door="logic", unattended=True)),
     ]
 
 
@@ -112,12 +113,12 @@ def test_a_device_out_of_reach_is_a_fault_that_is_recorded_told_and_cleared(room
         list(iter_reported_events(lost, kind, ())),
         list(iter_reported_events(back, kind, ())),
     )
-    room.engine.handle(raised.type, **raised.data)
+    room.engine.submit(raised)
     assert room.machine.faults[code]["detail"] == "silent"
     assert [record["code"] for record in room.records("fault.raised")] == [code]
     told = {notice.code for notice in snapshot(room.engine, fingerprint="").notices}
     assert f"fault.{code}" in told
-    room.engine.handle(cleared.type, **cleared.data)
+    room.engine.submit(cleared)
     assert [record["code"] for record in room.records("fault.cleared")] == [code]
     assert room.state is State.IDLE
 
@@ -127,6 +128,6 @@ def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(room):
     for active in (True, False):
         report = Fault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
         (event,) = iter_reported_events(report, "bill_acceptor", ())
-        room.engine.handle(event.type, **event.data)
+        room.engine.submit(event)
     kinds = [entry.kind for entry in room.journal.entries(("fault.raised", "fault.cleared"))]
     assert kinds == ["fault.raised", "fault.cleared"]

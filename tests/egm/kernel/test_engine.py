@@ -1,14 +1,24 @@
 """The engine on a toy machine: what rules may be, and the order in which things happen."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from egm.errors import InvariantError
 from egm.kernel.engine import Engine
-from egm.kernel.events import Event, EventType, Next, State, SupersededBy
+from egm.kernel.events import Event, EventType, Next, NoData, Payloads, State, SupersededBy
 from egm.kernel.rules import DerivedState, Refusal, Rule, Rules
 from egm.kernel.states import EVERYWHERE, only
 
 IDLE = only(State.IDLE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    n: int
+
+
+PAYLOADS = Payloads((dict.fromkeys(EventType, NoData) | {EventType.BET: Count},))
 
 
 class Toy:
@@ -43,12 +53,12 @@ def end_it(toy, _event):
 
 def begin(toy, event):
     toy.begun += 1
-    toy.done.append(f"begin {event.data.get('n', '')}".strip())
+    toy.done.append(f"begin {event.data.n}" if isinstance(event.data, Count) else "begin")
 
 
 def ask_for_more(toy, _event):
     toy.done.append("asked")
-    return Event(EventType.BET, {"n": 2})
+    return Event(EventType.BET, Count(n=2))
 
 
 def find_it_broken(_toy, _event):
@@ -68,7 +78,7 @@ def rules(*some: Rule) -> Rules:
     """These, and for every other event one that never takes it."""
     decided = {event for rule in some for event in rule.events}
     rest = Rule(tuple(e for e in EventType if e not in decided), EVERYWHERE, (never,))
-    return Rules((*some, rest), (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
+    return Rules((*some, rest), PAYLOADS, (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
 
 
 LAST = (
@@ -160,6 +170,6 @@ def test_rules_that_contradict_each_other_are_refused(some, said):
 
 def test_an_event_that_no_rule_decides_is_refused():
     with pytest.raises(InvariantError, match="no rule decides"):
-        Rules((Rule(EventType.PLAY, IDLE),))
+        Rules((Rule(EventType.PLAY, IDLE),), PAYLOADS)
     with pytest.raises(InvariantError, match="after_event in every state"):
         Engine(Toy(), rules(), lambda: None)

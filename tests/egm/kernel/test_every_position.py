@@ -10,13 +10,14 @@ import pytest
 from rigs.every_event import machine_in, particulars
 
 from egm.app.features import FEATURES
-from egm.kernel.events import Event, EventType, State
+from egm.integrity.keys import IntegrityKey
+from egm.kernel.events import EventType, State
 from egm.kernel.keys import Owner
 from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import IntegrityKey, MoneyKey
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator
 from egm.testing.service_menu import Menu, translate_words
@@ -82,7 +83,7 @@ class Three:
 
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
-        event = Event(event_type, data)
+        event = FEATURES.rules.payloads.build(event_type, data)
         for position in iter_concerned_positions(self.first.machine.state(SideBySide), 1, event):
             position.handle(event)
 

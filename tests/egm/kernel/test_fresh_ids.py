@@ -8,7 +8,8 @@ import pytest
 import egm
 import meters
 from egm.kernel.events import EventType
-from egm.records.keys import MoneyKey, PlayKey
+from egm.money.keys import MoneyKey
+from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig
 
 #: How the place of an entry to come is written.

@@ -11,7 +11,8 @@ from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate, Key, Keys, Owner
 from egm.kernel.positions import Position
-from egm.records.keys import MoneyKey, PlayKey
+from egm.money.keys import MoneyKey
+from egm.play.keys import PlayKey
 from egm.testing.machine import FailingChance, MachineRig, write_undeclared
 from egm.tickets.model import TicketState
 

@@ -9,22 +9,25 @@ import pytest
 from rigs.three_levels import LINKED, room_of
 
 from egm.devices.ledgers import PayoutRecord
+from egm.host.keys import HostKey
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.money import disputed
-from egm.money.host import records as host
+from egm.money.keys import MoneyKey
+from egm.money.records import host, money
 from egm.money.ticket_terms import TicketTerms
 from egm.play import player_protection as protection
+from egm.play.keys import PlayKey
 from egm.play.recall_page import PlayList
+from egm.play.records import game_record as games
+from egm.play.records.games import find_last_game, open_game
 from egm.progressive import records as progressive
+from egm.progressive.events import AwardLocked
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.round import LinkMark
 from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
-from egm.records import game_record as games
-from egm.records import money
-from egm.records.games import find_last_game, open_game
-from egm.records.keys import HostKey, MoneyKey, PlayKey, ProgressiveKey
 from egm.testing.machine import write_undeclared
 from egm.tickets.audit import LedgerAnchor
 from meters import open_view
@@ -183,7 +186,7 @@ def test_a_journal_of_before_is_gone_on_with_recalled_and_audited(tmp_path):
         ("LUCK", None),
     ]
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
-        room.happen(Event(EventType.AWARD_LOCKED, {"claim": hit.claim, "amount_cents": cents}))
+        room.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim, amount_cents=cents)))
     assert (room.state, room.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(room.machine)
     assert ended is not None

@@ -8,7 +8,7 @@ from rigs.every_event import PREPARED, TICKET, machine_in, particulars
 from rigs.three_levels import awaiting
 
 from egm.app.features import FEATURES, MENU
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import EventType, Next, State
 from egm.kernel.rules import DerivedState, Refusal, Rules
 from egm.kernel.states import SETS
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
@@ -42,7 +42,7 @@ def _try(room: MachineRig, state: State, event: EventType) -> bool:
     before, credit_before = room.journal.sequence, room.credit_cents
     unexpected_before = len(room.records("event.unexpected"))
     room.machine.notice = None
-    happening = Event(event, values)
+    happening = FEATURES.rules.payloads.build(event, values)
     taken = next(
         (
             rule
@@ -143,7 +143,7 @@ def test_the_most_pressing_state_comes_first():
     )
     assert tuple(one.state for one in FEATURES.rules.states) == pressing
     derived = (DerivedState(state, lambda holding, state=state: state in holding) for state in pressing[::-1])
-    rules, holding = Rules(FEATURES.rules, derived), set(pressing)
+    rules, holding = Rules(FEATURES.rules, FEATURES.rules.payloads, derived), set(pressing)
     for state in pressing:
         assert rules.derive_state(holding) is state
         holding.remove(state)

@@ -14,7 +14,7 @@ from egm.kernel.events import State
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST
 from egm.links.gat.port import create_gat_port, sign_in_child_process
-from egm.records.keys import LinksKey
+from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import Algorithm, compute_signatures
 from egm.verify.tree import Scope, list_software_files
@@ -32,7 +32,7 @@ class Inspection:
         self.folder = StateFolder(folder)
         self.room = MachineRig(folder).boot()
         file = load_cabinet().model_copy(update={"gat": Gat()})
-        handle = lambda event: self.room.engine.handle(event.type, **event.data)  # noqa: E731
+        handle = self.room.engine.submit
         self.at = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
         self.alter = lambda port: None
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from egm.host.transfers import HISTORY
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney
-from egm.money.host.transfers import HISTORY
+from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.sas import Bench
 

@@ -11,7 +11,7 @@ import pytest
 from egm.config.cabinet_file import Validation
 from egm.links.sas.crc import append_crc
 from egm.links.sas.requests import find_frame_size
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
 

@@ -11,7 +11,8 @@ from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.display import LevelDisplays
-from egm.records.keys import ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
+from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
 from egm.testing.sas import Bench, create_machine_context
 from meters import open_view
@@ -139,7 +140,7 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
     bench.room.shown()
     bench.long(0x80, "02030000000500")
     bench.room.play()
-    event = Event(EventType.REFUND_GAME, {"persons": ("2", "5"), "reason": "it is stuck"})
+    event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
     details = build_ruling_details(bench.room.machine, event)
     void_game(bench.room.machine, refund=True, ruling=Ruling.DEFECT, **details)
     assert bench.room.credit_cents == 2000 + 100 - 50 + 12345

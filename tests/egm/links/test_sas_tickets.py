@@ -8,9 +8,9 @@ import egm.profiles
 from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
 from egm.money.ticket_terms import find_ticket_terms
-from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.testing.sas import Bench
 from meters import Transfer

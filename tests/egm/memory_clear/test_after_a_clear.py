@@ -3,10 +3,10 @@
 import pytest
 
 from egm.config.cabinet_file import Validation
+from egm.host.ticket_port import HostTickets
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney
-from egm.money.host.ticket_port import HostTickets
-from egm.records.keys import MoneyKey
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
 from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.copies import FILE_NAME

@@ -14,9 +14,10 @@ from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate
 from egm.memory_clear.carrying import clearance, inspect_claims
 from egm.memory_clear.claims import CLAIMS, WITH
+from egm.money.keys import MoneyKey
+from egm.play.records.games import GameInProgress
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.records.games import GameInProgress
-from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.clearing import (
     ENDED,
     WHO,

@@ -6,7 +6,7 @@ from rigs.table_games import definition, offer
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
 from egm.memory_clear.carrying import inspect_claims
-from egm.records.tables import list_standing_tables
+from egm.play.records.tables import list_standing_tables
 from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import Shelf

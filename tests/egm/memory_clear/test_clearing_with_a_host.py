@@ -7,11 +7,12 @@ from test_clearing import SOLD, again
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import Validation
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.memory_clear.carrying import inspect_claims
-from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
-from egm.money.host.transfer_port import HostTransfers
-from egm.records.keys import MoneyKey
+from egm.money.host_money import HostMoney, Order
+from egm.money.keys import MoneyKey
+from egm.money.records.host import TransferKind, TransferStatus
 from egm.testing.clearing import build_clearance, build_paid_decision
 from egm.testing.machine import MachineRig
 from meters.clear import ClearRefused

@@ -11,19 +11,20 @@ from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
+from egm.host.ticket_port import HostTickets
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate, KernelKey, Owner
 from egm.kernel.positions import Position
 from egm.money.disputed import list_disputed_amounts
-from egm.money.host.controls import is_game_allowed
-from egm.money.host.model import HostMoney
-from egm.money.host.ticket_port import HostTickets
+from egm.money.host_controls import is_game_allowed
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
 from egm.money.ticket_terms import TicketTerms, find_ticket_terms
 from egm.people import Role
+from egm.play.keys import TableKey
+from egm.play.records.game_record import GameName, TableRecord
 from egm.record_codec import to_json
-from egm.records.game_record import GameName, TableRecord
-from egm.records.keys import MoneyKey, TableKey
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import Menu
 from egm.tickets.model import TicketState

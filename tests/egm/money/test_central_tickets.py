@@ -4,7 +4,7 @@ import pytest
 
 from egm.config.cabinet_file import Validation
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.money.value_in import should_accept_tickets
 from egm.testing.machine import MachineRig
 

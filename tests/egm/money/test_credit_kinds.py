@@ -9,11 +9,12 @@ import egm.profiles
 from egm.app.view import snapshot
 from egm.devices.interface import Devices, PrintState
 from egm.errors import InvariantError
+from egm.host.transfers import execute_transfer_order
 from egm.kernel.credits import CreditKind, build_credit_transfers, split_stakes
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
-from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.transfers import execute_transfer_order
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf

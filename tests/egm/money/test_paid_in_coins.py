@@ -14,9 +14,9 @@ from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
+from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
-from egm.records.keys import MoneyKey
 from egm.testing.clearing import build_paid_decision, clear_it
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from egm.testing.service_menu import Menu

@@ -8,7 +8,7 @@ import pytest
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -405,7 +405,7 @@ PLAYERS = (
     (EventType.SERVICE, {}),
     (EventType.SHOWN, {}),
     (EventType.ACKNOWLEDGE, {}),
-    (EventType.LIMIT, {"value": "loss", "options": {"cents": 100}}),
+    (EventType.LIMIT, {"value": 100, "options": {"of": "cents"}}),
 )
 
 

@@ -10,8 +10,8 @@ from egm.devices.interface import Devices, PrintState
 from egm.kernel.events import EventType, State
 from egm.memory_clear.carrying import inspect_claims
 from egm.money.disputed import list_disputed_amounts
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump

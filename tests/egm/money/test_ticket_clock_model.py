@@ -14,7 +14,7 @@ import pytest
 from egm.integrity.clock_trust import note_clock
 from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import OFF_MOST
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from egm.tickets.model import TicketState
 from tools.audit.games import Shelf

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from egm.app.view import snapshot
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
+from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
-from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 from egm.tickets.model import TicketState

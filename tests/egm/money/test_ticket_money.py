@@ -14,8 +14,8 @@ from egm.integrity.clock_watch import create_clock_watch
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
 from egm.money.disputed import list_disputed_amounts
+from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
-from egm.records.keys import MoneyKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import OPENED, MachineRig
 from egm.tickets.cage import Cage

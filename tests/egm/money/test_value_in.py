@@ -8,8 +8,8 @@ from egm.devices.interface import Barcode, Note, Returned, ReturnReason
 from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
+from egm.money.keys import MoneyKey
 from egm.money.value_in import list_wanted_bills
-from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
 from tools.dev.lies import adopted
 

@@ -12,7 +12,7 @@ from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
 from egm.people import Person, Recorded, Role, Roster, pins
 from egm.people.pins import PinDigest
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from meters import open_view
 from meters.clear import inspect

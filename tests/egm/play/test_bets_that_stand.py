@@ -7,9 +7,9 @@ import pytest
 from rigs.table_games import LINE, PLACE, definition, offer
 
 from egm.kernel.events import EventType, State
+from egm.money.keys import MoneyKey
+from egm.play.records.tables import list_standing_tables
 from egm.profiles import load_profile
-from egm.records.keys import MoneyKey
-from egm.records.tables import list_standing_tables
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

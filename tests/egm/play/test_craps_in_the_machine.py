@@ -6,7 +6,7 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC, allowed, down, kind_and_number, proposal, throw
 
 from egm.kernel.events import EventType, State
-from egm.records.tables import list_standing_tables
+from egm.play.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import load_game
 from tools.audit.games import Shelf

@@ -12,12 +12,14 @@ import pytest
 from rigs.three_levels import GAME, NO_LUCK, A, C, room_of
 
 from egm.app.features import MENU
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision, Play
+from egm.play.keys import PlayKey
+from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
 from egm.progressive.game_levels import list_awards
-from egm.records.games import GameInProgress
-from egm.records.keys import IntegrityKey, PlayKey, ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from paytables.definition import LIBRARY
 from tools.audit.games import Shelf

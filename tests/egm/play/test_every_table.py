@@ -8,7 +8,7 @@ from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.people import Role
-from egm.records.tables import list_standing_tables, read_table
+from egm.play.records.tables import list_standing_tables, read_table
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, translate_words
 from paytables import list_table_games, load_game

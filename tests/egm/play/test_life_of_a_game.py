@@ -8,9 +8,11 @@ from importlib.resources import files
 
 import pytest
 
-from egm.kernel.events import EventType, State
-from egm.kernel.messages import Play
-from egm.records.keys import MoneyKey
+from egm.app.features import FEATURES
+from egm.app.wiring import build_event
+from egm.kernel.events import EventError, EventType, State
+from egm.kernel.messages import Intent, Play
+from egm.money.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, create_generator
 from meters import JournalError, SelfAuditFailed
 from rng import OutOfService
@@ -285,10 +287,17 @@ def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(room):
 
 
 @pytest.mark.requirement("C-04")
-@pytest.mark.parametrize("bet", [0, -1, 4, "2", None, 2.0])
+@pytest.mark.parametrize("bet", [0, -1, 4, "2", None])
 def test_a_bet_the_game_does_not_offer_is_refused(room, bet):
-    room.engine.handle(EventType.BET, value=bet)
+    room.engine.submit(build_event(Intent(name="bet", value=bet), FEATURES.rules.payloads))
     assert room.notice == "refused.bet_is_offered"
+    assert room.machine.selection.bet_credits == 1
+
+
+@pytest.mark.requirement("C-04")
+def test_a_bet_that_is_no_whole_number_cannot_become_an_event(room):
+    with pytest.raises(EventError, match=r"^bet: value is 2\.0, not of type int$"):
+        room.engine.handle(EventType.BET, value=2.0)
     assert room.machine.selection.bet_credits == 1
 
 

@@ -9,12 +9,13 @@ from egm.config.cabinet_file import GameSlot
 from egm.kernel import messages
 from egm.kernel.events import Event, EventType, State
 from egm.money.hand_pays import settle_handpay
+from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.play.installed_games import admit_games
 from egm.play.prizes_in_kind import exchange_prizes
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
-from egm.records.keys import MoneyKey
+from egm.staff.events import Authorisation, FilledForm
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import Menu
@@ -355,8 +356,8 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     room = won(tmp_path)
     older = room.machine.memory.get(MoneyKey.HANDPAY)["id"]
     # Past the table, whose rule gives the older reservation up after any event.
-    exchange_prizes(room.machine, Event(EventType.EXCHANGE_PRIZE, {"person": "1", "persons": ("1",)}))
-    settle_handpay(room.machine, Event(EventType.KEY_TURNED, {"key": "attendant"}))
+    exchange_prizes(room.machine, Event(EventType.EXCHANGE_PRIZE, FilledForm(person="1", persons=("1",))))
+    settle_handpay(room.machine, Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
     write_undeclared(room.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()

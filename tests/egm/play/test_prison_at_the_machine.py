@@ -4,7 +4,7 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.play.recall_words import build_win_rows, iter_wager_rows
-from egm.records.tables import list_standing_tables
+from egm.play.records.tables import list_standing_tables
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
 from paytables.cards.card import Shoe, parse_card

@@ -6,14 +6,16 @@ from datetime import timedelta
 import pytest
 
 from egm.app.view import snapshot
+from egm.app.wiring import build_event
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.kernel.events import EventType, State
+from egm.kernel.messages import Intent
 from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY
+from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_due_time
 from egm.play.reminders import Reminders, create_reminders
 from egm.profiles import profile as profiles
-from egm.records.keys import PlayKey
 from egm.testing.machine import MachineRig
 from rng.draws import Draw
 from tools.audit.games import Shelf
@@ -179,12 +181,12 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     for value, options in (
         (-1, limit),
         (10**9, limit),
-        (True, limit),
         ("20", limit),
         (20, {"of": "spins"}),
         (20, None),
     ):
-        room.engine.handle(EventType.LIMIT, value=value, options=options)
+        intent = Intent(name="limit", value=value, options=options)
+        room.engine.submit(build_event(intent, room.engine.rules.payloads))
         assert room.notice == "refused.limit_is_offered"
     room.engine.handle(EventType.LIMIT, value=20, options=limit)
     room.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
@@ -318,7 +320,7 @@ def context(room, tmp_path) -> MachineContext:
         file=load_cabinet(),
         folder=StateFolder(tmp_path / "run"),
         clock=room.clock,
-        handle=lambda event: room.engine.handle(event.type, **event.data),
+        handle=room.engine.submit,
     )
 
 

@@ -7,9 +7,10 @@ from egm.app.view import snapshot
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import Residual
 from egm.kernel.positions import Position
+from egm.money.events import ForfeitCreditsForm
 from egm.money.rulings import forfeit_credits
+from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
-from egm.records.keys import PlayKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
 from meters import Transaction, Transfer
@@ -42,7 +43,8 @@ def make(tmp_path):
 def leave_a_rest(room) -> None:
     """Two persons at the menu take all but a rest."""
     room.engine.handle(EventType.MENU, key="operator")
-    ruling = {"amount_cents": room.credit_cents - REST_CENTS, "reason": "for a test", "persons": ("1", "2")}
+    rest_cents = room.credit_cents - REST_CENTS
+    ruling = ForfeitCreditsForm(amount_cents=rest_cents, reason="for a test", persons=("1", "2"))
     forfeit_credits(room.machine, Event(EventType.FORFEIT_CREDITS, ruling))
     room.engine.handle(EventType.MENU_CLOSED, why="key")
 

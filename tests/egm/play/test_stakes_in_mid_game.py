@@ -10,7 +10,7 @@ from rigs.table_games import ANTE, EVEN, definition, offer
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision, Play
-from egm.records.keys import MoneyKey
+from egm.money.keys import MoneyKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from meters import Transfer
 from tools.audit.games import Shelf

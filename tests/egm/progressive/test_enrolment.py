@@ -26,8 +26,9 @@ from egm.people import Role
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolling import enrol_link, note_enrolment
 from egm.progressive.enrolment import EnrolmentError, Stick, create_request
+from egm.progressive.events import EnrolmentForm
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 from meters import open_view
@@ -127,7 +128,7 @@ def hall(tmp_path, monkeypatch):
 @pytest.mark.requirement("I-15")
 def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     menu = hall.menu()
-    assert "This machine is not enrolled yet" in menu.lines()
+    assert "This machine is not enrolled with the progressive controller yet" in menu.lines()
     assert "link_enrol" not in list_enabled_actions(menu.page)
     floor(hall.authority, hall.stick, "--prepare")
     assert hall.step("request")[0] == "service.done"
@@ -137,7 +138,7 @@ def test_the_machine_asks_the_floor_answers_and_two_persons_put_it_in_use(hall):
     notice, menu = hall.step("answer")
     assert notice == "service.done"
     lines = menu.lines()
-    assert lines["Controller"] == "10.0.0.2:8883"
+    assert lines["Progressive controller"] == "10.0.0.2:8883"
     assert lines["Authority digest"].split()[0] in printed
     assert lines["Key digest"] in printed
     assert hall.link.current == ""  # read, not in use
@@ -410,7 +411,9 @@ def enrol_until(state, stick, write):
         room, _ = on(state, stick)
         sys.addaudithook(hook)
         for step in ("answer", "enrol"):
-            enrol_link(room.machine, Event(EventType.LINK_ENROLMENT, {"step": step, "persons": ("4", "5")}))
+            enrol_link(
+                room.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
+            )
         os._exit(0)
     finally:
         os._exit(1)
@@ -468,4 +471,4 @@ def test_files_a_builder_gave_are_not_the_machines_to_change(hall):
     assert list_enabled_actions(hall.menu().page) == ["back"]
     hall.slot = None
     hall.start()
-    assert "The cabinet file names no link" in hall.menu().lines()
+    assert "The cabinet file configures no link to a progressive controller" in hall.menu().lines()

@@ -9,9 +9,9 @@ from rigs.three_levels import GAME, NO_LUCK, A, B, room_of
 
 from egm.kernel.events import EventType
 from egm.people import Role
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import Pools
-from egm.records.keys import ProgressiveKey
 from egm.testing.controller import create_pool
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
@@ -117,8 +117,8 @@ def test_every_level_is_shown_at_the_machine(room):
     lines = {
         translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in given_up.rows
     }
-    assert lines["Displayed"] == "$300.42"
-    assert lines["Exact amount, minor units"] == "210300/7"
+    assert lines["Amount displayed"] == "$300.42"
+    assert lines["Exact amount, in cents"] == "210300/7"
     assert lines["Increment, share of each wager"] == "1/70"
     shared = tables["SHARED (SHARED)"]
     assert translate_words(shared.rows[1].cells[1], "en") == "Not linked"

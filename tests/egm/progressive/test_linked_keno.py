@@ -10,7 +10,7 @@ from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import create_levels
-from egm.records.keys import ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -15,7 +15,8 @@ from test_progressive_link import Rig, run
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Play
-from egm.records.keys import MoneyKey, ProgressiveKey
+from egm.money.keys import MoneyKey
+from egm.progressive.keys import ProgressiveKey
 from meters import open_view
 from meters.entry import encode_canonical_json
 from tools.audit.games import Shelf

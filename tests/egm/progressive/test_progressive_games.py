@@ -12,14 +12,15 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
+from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.play.installed_games import admit_games
+from egm.play.records.games import GameInProgress
 from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays, Shown, Status
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import NoPoolError, Pools
-from egm.records.games import GameInProgress
-from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import create_generator
 from egm.testing.service_menu import NUMBERS, Menu

@@ -20,13 +20,14 @@ from egm.clock import SystemClock
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
+from egm.money.keys import MoneyKey
 from egm.play.void_rule import Ruling
 from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.display import LevelDisplays
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, Terms
 from egm.progressive.pools import Pools, list_available_bets
-from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
 from paytables import load_game
@@ -84,7 +85,7 @@ class Rig:
 
     async def __aenter__(self):
         engine = self.room.engine
-        context = MachineContext(engine, None, None, SystemClock(), lambda o: engine.handle(o.type, **o.data))
+        context = MachineContext(engine, None, None, SystemClock(), engine.submit)
         self.link = ProgressiveLink(context, self.wire)
         self.changed, engine._changed = engine._changed, lambda: self.link.changed(None)
         self.room.boot()

@@ -5,8 +5,9 @@ from rigs.jackpot import audited, numbers
 
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType
+from egm.money.keys import MoneyKey
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.machine import MachineRig, ScriptedChance
 
 GAME = "jacks-or-better-8-5-progressive"

@@ -33,10 +33,11 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
+from egm.money.keys import MoneyKey
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays
-from egm.records.keys import MoneyKey, ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import encode_canonical_json

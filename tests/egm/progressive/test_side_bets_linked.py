@@ -11,10 +11,10 @@ from test_progressive_link import Rig, run
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelFileError, create_levels
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import Claim, Joined, decode_controller_message, decode_machine_message, encode
 from egm.progressive.records import ClaimRecord
 from egm.progressive.unproved import find_award_doubt
-from egm.records.keys import ProgressiveKey
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor

@@ -117,5 +117,5 @@ def test_the_glass_is_about_the_question_and_no_more_about_the_spot_touched_befo
     assert "Over 13" in written(at)
     shown(at)
     said = written(at)
-    assert said[:6] == ["Bet", "Your bet $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
-    assert "Your bet $1.00" not in said
+    assert said[:6] == ["Bet", "Your bet: $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
+    assert "Your bet: $1.00" not in said

@@ -133,8 +133,8 @@ def test_hands_of_a_split_keep_the_numbers_they_came_as(split, theme, language, 
 @pytest.mark.parametrize(
     ("language", "own", "other"),
     [
-        ("en", "Your choice", "Player 1 is deciding: 9 s"),
-        ("fr", "Votre choix", "Le joueur 1 décide\N{NO-BREAK SPACE}: 9 s"),
+        ("en", "Your choice", "Player 1 is deciding: 9 s left"),
+        ("fr", "Votre choix", "Le joueur 1 décide\N{NO-BREAK SPACE}: il reste 9 s"),
     ],
 )
 def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_it_is(
@@ -163,7 +163,7 @@ def test_at_a_table_of_several_hands_say_whose_they_are_and_the_line_whose_turn_
         asked = Decision(play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt))
         said.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE, view), asked))
     assert said[0].startswith(own)
-    assert said[0].endswith(": 9 s")
+    assert "9 s" in said[0]
     assert said[1] == other
 
 

@@ -22,7 +22,7 @@ from egm.screen.text import (
     list_placeholders,
     read_catalogue,
 )
-from egm.staff.service.words import say_regulation_meter_name
+from egm.staff.words import say_regulation_meter_name
 from meters.names import NAMES
 from meters.table import BY_NAME, OCCURRENCES
 from tools.audit.rules import RULES

@@ -47,7 +47,7 @@ def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layou
 
 
 @pytest.mark.parametrize(
-    ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Remis, mise comprise")]
+    ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Rendu, mise comprise")]
 )
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_place_says_what_it_paid_back_stake_included(theme, layout, language, told):

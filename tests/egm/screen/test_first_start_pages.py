@@ -120,7 +120,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
     # One is one where it is drawn, too, and not only where it is worded.
     assert {
         "One more person must be able to sign the cabinet file",
-        "Il manque une personne qui peut signer le fichier",
+        "Il manque une personne qui peut signer le fichier de configuration",
     } <= lines
     assert not faults, "\n".join(map(str, faults[:40]))
 

@@ -52,4 +52,4 @@ def test_a_tilt_that_holds_money_says_how_much(published, theme, language):
     )
     view = build_idle_view(published, published[0], language, tilts=tilts)
     words = describe_scene(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
-    assert [line for line in words.lines if "7" in line and ("held" in line or "retenus" in line)]
+    assert [line for line in words.lines if "7" in line and ("held" in line or "retenu" in line)]

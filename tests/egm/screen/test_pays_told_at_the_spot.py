@@ -72,9 +72,24 @@ def test_a_question_about_a_raise_names_it_and_says_up_to_what_it_pays(theme):
 
 
 ADDED = [
-    ("quebec-blackjack-options", "insurance", "During the round: 1/2 × Bet", "Durant la partie : 1/2 × Mise"),
-    ("quebec-caribbean-stud", "raise", "During the round: 2 × Ante", "Durant la partie : 2 ×"),
-    ("quebec-crazy-four-poker", "play", "During the round: 1, 2, 3 × Ante", "Durant la partie : 1, 2, 3 ×"),
+    (
+        "quebec-blackjack-options",
+        "insurance",
+        "To add during the round: 1/2 × Bet",
+        "À ajouter durant la partie : 1/2 × Mise",
+    ),
+    (
+        "quebec-caribbean-stud",
+        "raise",
+        "To add during the round: 2 × Ante",
+        "À ajouter durant la partie : 2 ×",
+    ),
+    (
+        "quebec-crazy-four-poker",
+        "play",
+        "To add during the round: 1, 2, 3 × Ante",
+        "À ajouter durant la partie : 1, 2, 3 ×",
+    ),
 ]
 
 

@@ -411,7 +411,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
     for page in (pages.sign_in(), rows_page(2, "many"), recalled):
         more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
         view = apply_message(rest, rest.snapshot.model_copy(update=more))
-        assert "Open: Main door, Top box  ·  Printer: paper low" in written_on(picture, view)
+        assert "Open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -419,7 +419,7 @@ def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, 
     game = published[0]
     picture = Picture(theme, layout=layout)
     view = opened(build_idle_view(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
-    at = [place for words, place in written(picture, view) if words == "RECALL"]
+    at = [place for words, place in written(picture, view) if words == "PAST GAME"]
     _, y, _, h = layout.field
     assert [y <= place.centery <= y + h for place in at] == [False]
 

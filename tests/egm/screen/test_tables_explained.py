@@ -121,7 +121,7 @@ def test_craps_names_the_point_that_a_seven_ended(visit):
     at.press("clear")
     at.press("spot", "pass")
     at.play_out()
-    assert at.bar.startswith("Throw: 6. The point is 6  ·  On the table: ")
+    assert at.bar.startswith("Throw: 6. The point is 6  ·  Bets on the table: ")
     at.play_out()
     assert at.bar.startswith("Throw: 7. Seven-out, the point was 6  ·  No win. Lost: ")
 
@@ -184,7 +184,7 @@ def test_as_the_table_stands_spots_open_close_and_change_their_limits(visit):
     """Odds and come open with the point, in the point's own steps and no more than it allows."""
     at = visit("quebec-craps", 1, 1)
     at.press("clear")
-    assert "It needs a bet on Pass first" in spot_words(at, "odds-pass")
+    assert "This bet first needs a bet on Pass" in spot_words(at, "odds-pass")
     assert words("en", "felt.refused_shut") in spot_words(at, "come")
     for _ in range(5):
         at.press("spot", "pass")
@@ -210,14 +210,14 @@ def test_whether_a_bet_plays_is_said_at_the_screen_and_holds_while_it_stands(vis
     at.press("clear")
     at.press("spot", "pass")
     at.press("spot", "hard-4")
-    assert "Off: it waits" in spot_words(at, "hard-4")
+    assert "This bet is off: it waits" in spot_words(at, "hard-4")
     at.press("tool", "plays")
     assert at.press("spot", "pass") == []
     assert at.bar == words("en", "felt.refused_always")
     assert at.press("spot", "hard-4") == ["bet"]
     assert at.view.snapshot.bet_wager["working"] == {"hard-4": True}
     at.press("tool", "plays")
-    assert "Also plays on a come-out" in spot_words(at, "hard-4")
+    assert "This bet also plays on a come-out" in spot_words(at, "hard-4")
     at.play_out()  # it played: a four thrown hard wins it on the come-out
     assert at.view.snapshot.results[0] == "2-2"
     won = {each["spot"]: each["credits"] for each in at.view.show.play.settlements}
@@ -316,12 +316,12 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
         (
             "en",
             "Return: Pass 98.58%, Any 7 83.33%",
-            "Returns 98.58%  \u00b7  Bets of $0.25 to $250.00",
+            "Return: 98.58%  \u00b7  Bets of $0.25 to $250.00",
         ),
         (
             "fr",
             "Taux de retour\xa0: Pass 98,58\xa0%, Any 7 83,33\xa0%",
-            "Retour\xa0: 98,58\xa0%  \u00b7  Mises de 0,25\xa0$ à 250,00\xa0$",
+            "Taux de retour\xa0: 98,58\xa0%  \u00b7  Mises de 0,25\xa0$ à 250,00\xa0$",
         ),
     ],
 )

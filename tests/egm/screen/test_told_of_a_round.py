@@ -72,7 +72,7 @@ def test_a_round_is_told_as_a_win_as_received_or_as_a_push(theme, name, rows, wo
 def test_in_french_a_push_is_a_stake_given_back(theme):
     assert (
         told(theme, HELD, [(20, 20)], "fr")[0]
-        == "Nulle. Mise remise\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
+        == "Partie nulle. Mise rendue\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
     )
 
 
@@ -83,7 +83,7 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
     assert told(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
     spot = next(iter(settled(theme, LAID, rows).view.table.spots))
     stays = settled(theme, LAID, rows, stays={spot: 8})
-    assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  On the table: $2.00")
+    assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  Bets on the table: $2.00")
     assert told(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
     touched = replace(stays, view=replace(stays.view, marked_at=stays.view.now))
     assert "Lost" not in choose_status(touched)[0]
@@ -183,7 +183,7 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
             {**DICE, "come_out": False, "point": None},
             6,
             "Throw: 7. Seven-out, the point was 6",
-            "Lancer : 7. Sept, le point 6 est perdu",
+            "Lancer : 7. Sept, le point était 6",
         ),
         ("quebec-craps", {**DICE, "come_out": True, "point": None}, None, "Throw: 7", "Lancer : 7"),
         (
@@ -224,8 +224,8 @@ def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
     spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
     shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
-    assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  On the table: $5.00"
-    assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  On the table: $5.00  ·  ")
+    assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
+    assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  ")
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, build_event(message))
+            self.do(self.room.happen, build_event(message, self.room.engine.rules.payloads))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):
@@ -209,7 +209,7 @@ def test_bets_that_stay_at_another_game_are_told_with_its_name(visit):
     at = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
     title = at.stage.view.games["maple-classic"].title["en"]
-    assert format_notice(at.stage, notice).startswith(f"Your bet of $6.25 in {title} stays until")
+    assert format_notice(at.stage, notice).startswith(f"Your bet of $6.25 in {title} cannot be taken back")
 
 
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
@@ -246,7 +246,7 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     words = (
         "Bill jam: your $5.00 is held, not lost. An attendant has been called: "
-        "it will be paid, credited or returned"
+        "the amount will be paid, credited or returned"
     )
     assert at.bar == words
     assert "service" in find_lit_tower_lights(at.view.snapshot)
@@ -266,7 +266,7 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
     closed = describe_scene(at.stage, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
-    assert closed.who == "A technician must clear this."
+    assert closed.who == "A technician must clear this fault."
     at.happen(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.state == "tilt"
 
@@ -289,9 +289,9 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     assert "pay the player" in waits.who
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_scene(at.stage, Scene.HANDPAY)
-    assert offered.lines[0] == "A ticket can be printed again: press CASH OUT to get one."
+    assert offered.lines[0] == "A ticket can now be printed instead: press CASH OUT for a ticket."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
-    assert offered.who == "Attendant: first ask the player: ticket or hand-pay?"
+    assert offered.who == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     at.happen(EventType.CASH_OUT)
     assert describe_scene(at.stage, Scene.HANDPAY).who.startswith("Attendant: do not pay")
     assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []

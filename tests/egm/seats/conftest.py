@@ -26,7 +26,7 @@ def seats(tmp_path):
                 **more,
             )
             room.machine.install(table)
-            table.sit(room.machine, lambda event, room=room: room.engine.handle(event.type, **event.data))
+            table.sit(room.machine, lambda event, room=room: room.engine.submit(event))
             rooms.append(room.boot())
         made.append(rooms)
         return rooms

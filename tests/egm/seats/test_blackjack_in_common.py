@@ -11,7 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import PlayList
-from egm.records.games import open_game
+from egm.play.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable

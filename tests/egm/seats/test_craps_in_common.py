@@ -8,9 +8,9 @@ import pytest
 from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, throw
 
 from egm.kernel.events import EventType, State
+from egm.play.records.games import open_game
+from egm.play.records.tables import list_standing_tables, plays_along, read_shared_state
 from egm.play.tables import read_table_view
-from egm.records.games import open_game
-from egm.records.tables import list_standing_tables, plays_along, read_shared_state
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_it

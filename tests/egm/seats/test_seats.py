@@ -14,8 +14,8 @@ from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.play.common_round import CommonRound, RoundInCommon
-from egm.records.game_record import Step
-from egm.records.games import open_game
+from egm.play.records.game_record import Step
+from egm.play.records.games import open_game
 from egm.seats.feature import BettingClock, iter_notices
 from egm.seats.table import SharedTable, TableEvent, compute_betting_seconds_left
 from egm.testing.machine import ScriptedChance

@@ -103,7 +103,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
             beside=rooms[0] if rooms else None,
         )
         room.machine.install(table)
-        table.sit(room.machine, lambda event, room=room: room.engine.handle(event.type, **event.data))
+        table.sit(room.machine, lambda event, room=room: room.engine.submit(event))
         rooms.append(room.boot().insert(2000))
     for room in rooms:
         bet(room)

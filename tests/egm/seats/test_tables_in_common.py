@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.records.games import open_game
-from egm.records.tables import read_table
+from egm.play.records.games import open_game
+from egm.play.records.tables import read_table
 from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode

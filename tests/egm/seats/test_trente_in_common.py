@@ -4,8 +4,8 @@ import pytest
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.records.games import open_game
-from egm.records.tables import list_standing_tables, read_shared_state
+from egm.play.records.games import open_game
+from egm.play.records.tables import list_standing_tables, read_shared_state
 from egm.seats.table import SharedTable
 from meters import open_view
 from paytables.cards import Shoe

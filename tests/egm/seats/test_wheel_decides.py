@@ -14,14 +14,15 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.play.installed_games import admit_games
+from egm.play.keys import WheelKey
+from egm.play.records.wheel import read_last_spin
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.profiles import load_profile
-from egm.records.keys import WheelKey
-from egm.records.wheel import read_last_spin
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
 from egm.seats.wheel import deliver_numbers, process_device_report, process_phase
+from egm.staff.events import Authorisation, RulingForm
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
@@ -76,7 +77,7 @@ def started(folder, position=None, beside=None, table=None):
     )
     table = SharedTable() if table is None else table
     rig.machine.install(table)
-    table.sit(rig.machine, lambda event: rig.engine.handle(event.type, **event.data))
+    table.sit(rig.machine, rig.engine.submit)
     return rig.boot()
 
 
@@ -299,7 +300,7 @@ def in_the_menu(room):
 def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, name):
     in_the_menu(room)
     (form,) = (form for form in MENU.forms if form.id == name)
-    assert not all(needed(room.machine, Event(form.event)) for needed in form.needs)
+    assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.needs)
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
@@ -434,7 +435,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     for number, room in enumerate((first, second), 1):
         beside.at[number] = AtWork(
             engine=room.engine,
-            handle=lambda event, room=room: room.engine.handle(event.type, **event.data),
+            handle=lambda event, room=room: room.engine.submit(event),
             snapshot=lambda: None,
             signal=lambda: None,
             has_board=number == 1,
@@ -448,7 +449,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
     for _ in range(2):
-        turned_key = Event(EventType.KEY_TURNED, {"key": "attendant"})
+        turned_key = Event(EventType.KEY_TURNED, Authorisation(key="attendant"))
         for position in iter_concerned_positions(beside, 1, turned_key):
             position.handle(turned_key)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.IDLE]

@@ -9,15 +9,16 @@ from rigs.voids import undecided_game
 
 from egm.app.features import FEATURES, MENU, REGISTERS, list_registers
 from egm.errors import InvariantError, OperatorError
-from egm.kernel.events import EventType, State
+from egm.integrity.keys import IntegrityKey
+from egm.kernel.events import EventError, EventType, State
 from egm.kernel.feature import Feature, Features
+from egm.money.keys import MoneyKey
+from egm.play.records.games import GameInProgress
 from egm.play.rounds import has_won_already
 from egm.profiles import profile as profiles
-from egm.records.games import GameInProgress
-from egm.records.keys import IntegrityKey, MoneyKey
+from egm.staff.desk import ServiceDesk
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import iter_register_lines
-from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -238,14 +239,20 @@ def test_a_complement_is_paid_by_hand_and_moves_no_other_meter(room):
     [
         {**ONE, "amount_cents": 0, "reason": "x"},
         {**ONE, "amount_cents": -5, "reason": "x"},
-        {**ONE, "amount_cents": True, "reason": "x"},
-        {**ONE, "amount_cents": "700", "reason": "x"},
         {**ONE, "amount_cents": 700, "reason": " "},
     ],
 )
 def test_an_unsound_complement_is_refused(room, wrong):
     fill_in(room, "complement", **wrong)
     assert room.notice == "refused.complement_is_sound"
+    assert room.records("complement.paid") == []
+
+
+@pytest.mark.requirement("F-17")
+@pytest.mark.parametrize("amount_cents", [True, "700"])
+def test_a_complement_whose_amount_is_no_number_is_no_event(room, amount_cents):
+    with pytest.raises(EventError, match=r"complement: amount_cents is .*, not of type int"):
+        fill_in(room, "complement", **ONE, amount_cents=amount_cents, reason="x")
     assert room.records("complement.paid") == []
 
 
@@ -418,7 +425,7 @@ def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path):
 @pytest.mark.requirement("F-15")
 def test_credits_are_forfeit_only_as_far_as_they_go(room):
     room.insert(500)
-    for amount_cents in (0, 501, True, None):
+    for amount_cents in (0, 501):
         fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=amount_cents)
         assert room.notice == "refused.credits_are_forfeit"
     fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=200)

@@ -8,10 +8,10 @@ from egm.devices.interface import Note, PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.touch import CROSSES, UNIT, calibrate_touch
-from egm.money.host.model import HostMoney, Inquiry
+from egm.money.host_money import HostMoney, Inquiry
+from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.records.keys import MoneyKey
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 
@@ -212,5 +212,5 @@ def test_touches_that_are_not_where_the_crosses_are_change_nothing(menu, said):
 def test_only_whoever_may_tests(menu):
     menu.room.engine.handle(EventType.TEST, test="print", device="printer", person="1", persons=("1",))
     assert menu.room.notice == "refused.may_test"
-    menu.room.engine.handle(EventType.TEST, test="explode", device="printer", person="3", persons=("3",))
+    menu.room.engine.handle(EventType.TEST, device="printer", person="3", persons=("3",))
     assert menu.room.notice == "refused.device_is_free"

@@ -10,7 +10,7 @@ from egm.app.features import FEATURES
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Role
-from egm.records.keys import StaffKey
+from egm.staff.keys import StaffKey
 from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu

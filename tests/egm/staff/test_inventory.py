@@ -15,15 +15,15 @@ from egm.app.features import MENU
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.kernel.events import Event, EventType
+from egm.kernel.events import EventError, EventType
 from egm.kernel.games import InstalledGames
 from egm.people import Role
 from egm.play.installed_games import Certifying, admit_games
 from egm.profiles import load_profile
-from egm.records.keys import StaffKey
 from egm.screen.text import Texts
 from egm.staff.form import FieldKind
 from egm.staff.inventory import KIND, note_inventory, read_technical_sheet
+from egm.staff.keys import StaffKey
 from egm.testing.machine import GAME, MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu
 from meters import Journal, JournalDamaged
@@ -292,16 +292,21 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
     asked = {field.name for row in MENU.forms for field in row.fields}
     assert not asked & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
-    room.happen(Event(EventType.DISABLED, {"source": "host:main", "reason": "x", **forged}))
+    with pytest.raises(EventError, match=r"disabled: (serial|operator_number|machine|identity) is"):
+        room.engine.handle(EventType.DISABLED, source="host:main", reason="x", **forged)
+    room.engine.handle(EventType.DISABLED, source="host:main", reason="x")
     menu = Menu(room).sign_in(Role.MANAGER)
     menu.fill("release")
     number = NUMBERS[Role.MANAGER]
-    both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR]), **forged}
-    for row in MENU.forms:  # whatever a form's event carries beside its own fields moves nothing
+    both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR])}
+    for row in MENU.forms:  # a form's event carries its own fields and no others
         if row.event is not EventType.RESTART:
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
             texts = {f.name: 1 if f.kind in numbers else (*f.choices, "1")[0] for f in row.fields}
-            room.happen(Event(row.event, {"form": row.id, **texts, **both, **row.values}))
+            filled = {"form": row.id, **texts, **both, **row.values}
+            with pytest.raises(EventError, match="a field that is not known"):
+                room.engine.handle(row.event, **filled, **forged)
+            room.engine.handle(row.event, **filled)
     note_inventory(room.machine, inventory(tmp_path))
     assert room.machine.identity == identity
     assert read_technical_sheet(room.journal).now == before

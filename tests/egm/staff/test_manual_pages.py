@@ -4,7 +4,7 @@ import pytest
 
 from egm.kernel.events import EventType
 from egm.people import Role
-from egm.staff.manual import CHAPTERS, list_fault_codes
+from egm.staff.service.manual import CHAPTERS, list_fault_codes
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
 

@@ -6,7 +6,7 @@ from rigs.voids import undecided_game
 from egm.app.features import REGISTERS
 from egm.kernel.events import EventType, State
 from egm.people import Role
-from egm.records.keys import PlayKey
+from egm.play.keys import PlayKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu

@@ -8,8 +8,8 @@ from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.positions import Position
 from egm.people import Role
+from egm.staff.desk import ServiceDesk
 from egm.staff.entries import Options
-from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu
 

@@ -4,11 +4,11 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
+from egm.play.keys import PlayKey
 from egm.play.prize_limits import cache_in_journal
 from egm.play.recall_page import PlayDetail
-from egm.records.games import GameInProgress
-from egm.records.keys import PlayKey
-from egm.staff.service.desk import ServiceDesk
+from egm.play.records.games import GameInProgress
+from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 
@@ -39,8 +39,8 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
     assert menu.page.tables[0].rows[1].cells[3].value == 300
     menu.touch(won)
     lines = menu.lines()
-    assert (lines["Bet"], lines["Win"], lines["Credit before"]) == ("$0.05", "$3.00", "$20.00")
-    assert lines["Added before: bills"] == "$20.00"
+    assert (lines["Bet"], lines["Win"], lines["Credit before the game"]) == ("$0.05", "$3.00", "$20.00")
+    assert lines["Added before the game: bills"] == "$20.00"
     menu.touch("show")
     replay, shown = replayed(menu, won)
     assert (replay.display, replay.game_id, replay.win_cents) == (shown.display, shown.game_id, 300)

@@ -18,12 +18,12 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
-from egm.records.keys import StaffKey
-from egm.staff.service.desk import Place, ServiceDesk
+from egm.staff.desk import Place, ServiceDesk
+from egm.staff.keys import StaffKey
 from egm.staff.service.filling import Filling
 from egm.staff.service.menu import SUBJECTS
 from egm.staff.service.timeout import create_service_timeout
-from egm.staff.service.tries import build_wrong_pins_key
+from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, TITLES, Menu, create_roster, list_enabled_actions, pin_of
 from tools.cli.staff import prove_person
@@ -484,7 +484,7 @@ def test_a_menu_nobody_touches_signs_out(menu):
         expired = asyncio.Event()
 
         def handle(event):
-            menu.room.engine.handle(event.type, **event.data)
+            menu.room.engine.submit(event)
             expired.set()
 
         machine_context = SimpleNamespace(engine=menu.room.engine, handle=handle)
@@ -533,7 +533,6 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
     "values",
     [
         {},
-        {"options": None},
         {"options": {"page": 5}},
         {"options": {"page": ["x"], "input": {}}},
         {"value": {}},

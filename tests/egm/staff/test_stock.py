@@ -13,7 +13,7 @@ from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
 from egm.devices.twin import Port
 from egm.kernel.events import EventType
 from egm.people import Role
-from egm.records.keys import StaffKey
+from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, Menu

@@ -8,6 +8,7 @@ import pytest
 
 from egm.app.features import FEATURES, build_menu
 from egm.people import Role
+from egm.staff.form import FieldKind
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -111,7 +112,8 @@ def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
     room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
     Menu(room).sign_in(role)
     (form,) = (form for form in MENU.forms if form.id == name)
-    values = {field.name: 700 if field.name.endswith("_cents") else "x" for field in form.fields}
+    numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
+    values = {field.name: 700 if field.kind in numbers else "x" for field in form.fields}
     before = room.journal.meters().values
     number = NUMBERS[role]
     room.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.values)

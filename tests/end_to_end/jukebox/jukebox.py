@@ -8,7 +8,7 @@ from typing import Final
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from egm.kernel.entries import Entry
-from egm.kernel.events import Event, EventName, State
+from egm.kernel.events import Event, EventName, NoData, State
 from egm.kernel.feature import Feature
 from egm.kernel.keys import Fate, Key, Owner
 from egm.kernel.logs import Log
@@ -21,10 +21,11 @@ from egm.kernel.significance import Effect, Significance
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Cents, Persons
+from egm.staff.desk import MenuEntry, Move, Place, refuse
+from egm.staff.events import FilledForm
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
 from egm.staff.registers import Register
-from egm.staff.service.desk import MenuEntry, Move, Place, refuse
-from egm.staff.service.words import BACK, build_pair_table, say, say_number
+from egm.staff.words import BACK, build_pair_table, say, say_number
 
 SECONDS = 0.01
 
@@ -36,6 +37,13 @@ class JukeboxKey(Key):
 class JukeboxEvent(EventName):
     SONG_CHOSEN = "song_chosen"
     SONG_OVER = "song_over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SongForm(FilledForm):
+    """A form by which staff choose a song by its number."""
+
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +92,9 @@ def no_song_plays(machine: Machine, event: Event) -> bool:
 
 
 def start_song(machine: Machine, event: Event) -> None:
-    song = int(event.data["number"])
-    started = SongStarted(song=song, persons=tuple(event.data["persons"]))
-    machine.post(SONG_STARTED, started, state={JukeboxKey.SONG: song})
+    form = event.of(SongForm)
+    started = SongStarted(song=form.number, persons=form.persons)
+    machine.post(SONG_STARTED, started, state={JukeboxKey.SONG: form.number})
     machine.state(Turntable).turns += 1
 
 
@@ -185,6 +193,7 @@ JUKEBOX = Feature(
     keys=JukeboxKey,
     values={JukeboxKey.SONG: Cents},
     entries=(SONG_STARTED, SONG_ENDED),
+    events={JukeboxEvent.SONG_CHOSEN: SongForm, JukeboxEvent.SONG_OVER: NoData},
     rules=(
         build_form_rule(
             (FORM,), JukeboxEvent.SONG_CHOSEN, only(State.SERVICE_MENU), (no_song_plays,), start_song

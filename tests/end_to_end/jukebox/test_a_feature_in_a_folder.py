@@ -12,6 +12,7 @@ from jukebox import (
     JukeboxEvent,
     JukeboxKey,
     SongEnded,
+    SongForm,
     SongStarted,
     Turntable,
 )
@@ -22,6 +23,7 @@ from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
+from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import LANGUAGES, Feature, Features
@@ -34,7 +36,6 @@ from egm.links.sas.journal_exceptions import iter_exceptions
 from egm.memory_clear.carrying import inspect_claims
 from egm.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.people import Role
-from egm.records.keys import IntegrityKey
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -42,6 +43,7 @@ from egm.screen.scenes.stage import format_message
 from egm.screen.text import LOCALES
 from egm.screen.theme import load_theme
 from egm.screen.view import View
+from egm.staff.events import MenuRequest
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
@@ -167,8 +169,8 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
         (player,) = (one for _, one in machine._attachments if one.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
-        machine._handle(Event(EventType.MENU, {"key": "operator"}))
-        machine._handle(Event(JukeboxEvent.SONG_CHOSEN, {"number": 3, **BY_A_MANAGER}))
+        machine._handle(Event(EventType.MENU, MenuRequest(key="operator")))
+        machine._handle(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
         left["began"] = machine._machine.memory.get(JukeboxKey.SONG)
         while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
             await asyncio.sleep(0)

@@ -5,7 +5,7 @@ from types import FunctionType, MethodType
 
 import tools.audit.verify
 from egm.kernel.events import EventType
-from egm.records.games import GameInProgress
+from egm.play.records.games import GameInProgress
 from meters.entry import StoredEntry
 from meters.keys import MachineKey
 from tools.audit.games import Shelf

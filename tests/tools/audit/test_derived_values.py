@@ -13,10 +13,11 @@ from rigs.lies import found_in, raws
 from test_honest import with_host
 
 from egm.devices.interface import Devices
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
-from egm.money.host.model import Order, TransferKind
-from egm.money.host.transfer_port import HostTransfers
+from egm.money.host_money import Order
+from egm.money.records.host import TransferKind
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger

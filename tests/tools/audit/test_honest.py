@@ -10,11 +10,12 @@ import pytest
 
 import egm.profiles
 from egm.config.cabinet_file import Validation
+from egm.host.ticket_port import HostTickets
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.ticket_port import HostTickets
-from egm.money.host.transfer_port import HostTransfers
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from egm.testing.clearing import clear_it
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number

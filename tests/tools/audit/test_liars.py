@@ -19,7 +19,8 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.kernel.positions import Position
-from egm.money.host.model import HostMoney, Order, TransferKind
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator, write_undeclared
 from meters import Transfer, open_view
 from meters.keys import MachineKey
@@ -80,9 +81,9 @@ def hands(room):
     ruling = {"reason": "left alone", **TWO}
     room.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
     room.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
-    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **ruling)
+    room.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **TWO)
     note = {"claim": "a win", "mechanic": "looked", "decision": "none was"}
-    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **ruling)
+    room.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **TWO)
 
 
 def coins(room):

@@ -28,7 +28,7 @@ import tools.audit.jobs
 import tools.audit.levels
 import tools.audit.rounds
 import tools.audit.verify
-from egm.records.game_record import GameName, TableInCommon, TableRecord
+from egm.play.records.game_record import GameName, TableInCommon, TableRecord
 from egm.testing.machine import MachineRig
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger

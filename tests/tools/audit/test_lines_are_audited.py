@@ -10,7 +10,7 @@ from egm.kernel.services import MachineContext
 from egm.links.gat.codec import Command, Packet
 from egm.links.gat.port import create_gat_port
 from egm.money.disputed import list_disputed_amounts
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig

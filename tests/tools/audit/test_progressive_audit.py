@@ -7,7 +7,7 @@ from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaitin
 
 from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
-from egm.records.keys import ProgressiveKey
+from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, create_generator
 from meters import open_view
 from meters.entry import encode_canonical_json

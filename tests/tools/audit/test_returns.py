@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.kernel.events import EventType, State
-from egm.records.games import GameInProgress
+from egm.play.records.games import GameInProgress
 from egm.testing.machine import GAME, MachineRig, ScriptedChance
 from tools.cli import main
 

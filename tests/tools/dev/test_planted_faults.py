@@ -14,8 +14,8 @@ from egm.memory_clear.claim_book import SOURCE, ClaimBook
 from egm.money import value_in
 from egm.money.device_ledgers import PaperLedger
 from egm.play import residual_credit, rulings
+from egm.play.records import residual
 from egm.progressive.messages import Commit
-from egm.records import residual
 from egm.staff import interventions
 from egm.staff.service import key_switches
 from tools.dev.simulation import actions, campaign, link, player

@@ -14,7 +14,7 @@ from rigs.screen_words import is_sign_of, says, shows, writes
 
 from egm.kernel.messages import Notice
 from egm.staff.service.sign_in import SignIn
-from egm.staff.service.words import say
+from egm.staff.words import say
 from egm.verify.manifest import format_public_key, read_key
 from tools.image import image as builder
 from tools.image import slot

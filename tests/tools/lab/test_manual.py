@@ -13,7 +13,7 @@ from egm.kernel.faults import FAULTS, get_fault
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.screen.text import Texts, read_catalogue
-from egm.staff.manual import list_fault_codes
+from egm.staff.service.manual import list_fault_codes
 from meters.table import METERS
 from tools.cli import main
 from tools.lab.manual import manual_chapters

@@ -3,12 +3,12 @@
 from datetime import date, timedelta
 from typing import Any, Final
 
+from egm.host import entries as host_entries
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, only
 from egm.money import entries
-from egm.money.host import entries as host_entries
-from egm.money.host.records import RestrictedTerms
-from egm.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
+from egm.money.records.host import RestrictedTerms
+from egm.money.records.money import CashOutRecord, CashOutRest, CoinsGone, PaidInCoins
 from tools.audit.rules.parts import (
     ABSENT,
     check_ticket_ledger_grows,
@@ -44,7 +44,7 @@ GIVEN_UP: Final = frozenset(
     )
 )
 _CASHABLE: Final = "credit:{position}:cashable"
-#: The size of the ring of tickets whose numbers the host reads (egm.money.host.model).
+#: The size of the ring of tickets whose numbers the host reads (egm.money.host_money).
 _RING: Final = 31
 _REMAINDER: Final = "cash_out_goes_on"
 

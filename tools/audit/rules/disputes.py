@@ -10,11 +10,10 @@ from typing import Any, Final
 from egm.kernel.states import EVERYWHERE, RULING
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
-from egm.money.host.model import Redeeming
-from egm.money.host.records import HostTicketRecord
+from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.money import CashOutRecord, CoinsGone
 from egm.people import Permission
 from egm.record_codec import to_json
-from egm.records.money import CashOutRecord, CoinsGone
 from meters.transaction import Phase
 from tools.audit.rules.parts import check_in_menu, check_ticket_ledger_grows
 from tools.audit.rules.pattern import (

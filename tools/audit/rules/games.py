@@ -10,12 +10,12 @@ from typing import Any, Final, TypeVar
 
 from egm.kernel.events import State
 from egm.kernel.states import BETTABLE, PAYABLE, RULING, SHOWING, only
+from egm.money.records.money import HandpayRecord
 from egm.play import entries
 from egm.play.entries import GameEndByHand
+from egm.play.records.game_record import GameChoice, GameRecord
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
-from egm.records.game_record import GameChoice, GameRecord
-from egm.records.money import HandpayRecord
 from meters.recall import PLAY_START
 from tools.audit.rules.parts import (
     ABSENT,

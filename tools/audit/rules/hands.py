@@ -7,10 +7,10 @@ from egm.kernel.credits import MONEY, CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
 from egm.money import entries
+from egm.money.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.record_codec import to_json
-from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
 from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.parts import (
     check_in_menu,

@@ -5,13 +5,14 @@ from typing import Any, Final
 from egm.app import entries as app
 from egm.gaming_day import GamingDay
 from egm.integrity import entries as integrity
+from egm.integrity.keys import IntegrityKey
 from egm.kernel import own_entries as kernel
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
 from egm.play import entries as play_entries
-from egm.records.keys import IntegrityKey, PlayKey
+from egm.play.keys import PlayKey
 from egm.staff import entries as staff
 from tools.audit.rules.parts import (
     ABSENT,

@@ -6,7 +6,7 @@ from egm.kernel.states import RULING
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
-from egm.staff.registers import INFORMED_BY
+from egm.staff.events import INFORMED_BY
 from tools.audit.rules.parts import check_in_menu, read_nonzero_meters, require
 from tools.audit.rules.pattern import Derived
 from tools.audit.rules.rule import Rule

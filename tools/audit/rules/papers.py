@@ -4,14 +4,13 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
 
+from egm.host import entries as host_entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import AnyEntry
 from egm.kernel.events import State
 from egm.kernel.states import EVERYWHERE, TAKING_TICKETS, only
 from egm.money import entries
-from egm.money.host import entries as host_entries
-from egm.money.host.model import Redeeming
-from egm.money.host.records import HostTicketRecord, RestrictedTerms
+from egm.money.records.host import HostTicketRecord, Redeeming, RestrictedTerms
 from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
 from tools.audit.rules.parts import (
     ABSENT,

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from egm.kernel.credits import MONEY, CreditKind, build_credit_transfers
 from egm.kernel.positions import Position
+from egm.money.records.money import CashOutRecord, CashOutRest, HandpayRecord
+from egm.play.records.protection import SessionRecord
 from egm.record_codec import is_record, to_json
-from egm.records.money import CashOutRecord, CashOutRest, HandpayRecord
-from egm.records.protection import SessionRecord
 from egm.tickets.audit import LedgerAnchor
 from meters.reading import read_meters
 from meters.transaction import Transfer

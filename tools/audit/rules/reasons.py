@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from egm.host.keys import HostKey
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED
+from egm.play.keys import PlayKey
 from egm.play.player_protection import LIMITS
-from egm.records.keys import HostKey, PlayKey
-from egm.records.protection import ReminderRecord
-from egm.records.residual import ResidualTerms
+from egm.play.records.protection import ReminderRecord
+from egm.play.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope
 from tools.audit.rules.states import derive_machine_state
 

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 from egm.kernel.entries import AnyEntry, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
+from egm.play.keys import PlayKey
 from egm.record_codec import Condition, list_conditions
 from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
-from egm.records.keys import PlayKey
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Transaction, Transfer

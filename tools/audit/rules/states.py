@@ -4,11 +4,13 @@ from datetime import timedelta
 from typing import Any, Final, TypeVar, cast
 
 from egm.app.features import FEATURES
+from egm.host.keys import HostKey
 from egm.kernel.events import State
 from egm.kernel.machine import Machine
 from egm.kernel.memory import Memory
 from egm.kernel.positions import Position
-from egm.records.keys import HostKey, PlayKey, ProgressiveKey
+from egm.play.keys import PlayKey
+from egm.progressive.keys import ProgressiveKey
 from meters import Journal, StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import JSON

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any, Final
 
+from egm.host import entries
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import State
 from egm.kernel.states import TRANSFERRING, only
 from egm.money import entries as money_entries
-from egm.money.host import entries
-from egm.money.host.records import TransferRecord
+from egm.money.records.host import TransferRecord
 from egm.tickets.audit import LedgerAnchor
 from tools.audit.rules.parts import (
     ABSENT,
@@ -21,7 +21,7 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, format_value, is_json_equal
 from tools.audit.rules.rule import Move, Rule
 
-#: The size of the ring of transfers that the host may read back (egm.money.host.transfers).
+#: The size of the ring of transfers that the host may read back (egm.host.transfers).
 _HISTORY: Final = 35
 
 
@@ -213,7 +213,7 @@ _TRANSFERS: Final = (
         ),
     ),
     Rule(
-        entry=entries.AFT_JACKPOT,
+        entry=money_entries.AFT_JACKPOT,
         within=TRANSFERRING,
         id="transfer:{identifier}",
         before={"handpay": None},

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from egm.devices.wheel.codec import NUMBERS
-from egm.records.wheel import WheelSpin
+from egm.play.records.wheel import WheelSpin
 from egm.seats import entries
 from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import But, Scope

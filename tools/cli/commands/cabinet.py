@@ -24,8 +24,8 @@ from egm.errors import OperatorError
 from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of, find_last_signed_file
 from egm.people import Permission
 from egm.play.definitions import find_conflicting_digest
+from egm.play.keys import PlayKey
 from egm.profiles import list_profile_ids, load_profile
-from egm.records.keys import PlayKey
 from meters import JournalError, open_view
 from meters.recall import read_details
 from paytables import DefinitionError, Game, PaytableError, list_shipped_games

@@ -17,8 +17,8 @@ from egm.integrity.entries import POWER_UP
 from egm.kernel.service_pages import Row
 from egm.kernel.service_pages import Table as LinesTable
 from egm.screen.text import Texts
-from egm.staff.service.words import build_column_titles, say, say_plain, say_time
 from egm.staff.sheet import Sheet, iter_sheets
+from egm.staff.words import build_column_titles, say, say_plain, say_time
 from meters import JournalError, JournalView, open_view
 from paytables.wording import format_count, format_known_names
 from tools.cli.result_file import write_result

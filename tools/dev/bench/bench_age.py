@@ -27,10 +27,13 @@ from typing import Any, Final
 from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.engine import Engine
-from egm.kernel.events import EventType
+from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.records.games import GameInProgress
-from egm.records.keys import MoneyKey, PlayKey
+from egm.money.keys import MoneyKey
+from egm.play.events import ChoiceRequest, GameRequest, OutcomeShown
+from egm.play.keys import PlayKey
+from egm.play.records.games import GameInProgress
+from egm.staff.events import Authorisation
 from meters import Journal, export, open_view
 from meters.archive import STATE
 from meters.keys import MachineKey
@@ -73,7 +76,9 @@ class Player:
     def _play_one(self) -> None:
         engine, machine = self._engine, self._engine.machine
         if self.games % _SAME_GAME == 0:
-            engine.handle(EventType.GAME, value=self._random.choice(sorted(machine.games)))
+            engine.submit(
+                Event(EventType.GAME, GameRequest(value=self._random.choice(sorted(machine.games))))
+            )
         engine.handle(EventType.PLAY)
         self.finish()
         self.games += 1
@@ -85,15 +90,13 @@ class Player:
             machine.state(GameInProgress).conversation is not None
             and machine.state(GameInProgress).conversation.decision is not None
         ):
-            engine.handle(
-                EventType.CHOOSE,
-                value=self._random.choice(list(machine.state(GameInProgress).conversation.decision.options)),
-            )
+            options = list(machine.state(GameInProgress).conversation.decision.options)
+            engine.submit(Event(EventType.CHOOSE, ChoiceRequest(value=self._random.choice(options))))
         game = machine.memory.get(PlayKey.GAME)
         if game is not None:
-            engine.handle(EventType.SHOWN, value=game["play_id"])
+            engine.submit(Event(EventType.SHOWN, OutcomeShown(value=game["play_id"])))
         if machine.memory.get(MoneyKey.HANDPAY) is not None:
-            engine.handle(EventType.KEY_TURNED, key="attendant", reason="bench", detail="")
+            engine.submit(Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
 
 
 @dataclass(frozen=True, slots=True)

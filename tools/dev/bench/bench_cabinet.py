@@ -12,15 +12,16 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import GameSlot
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
-from egm.kernel.events import EventType
+from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.messages import Decision, Play
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import HostMoney
+from egm.money.host_money import HostMoney
+from egm.play.events import OutcomeShown
 from egm.play.installed_games import admit_games
+from egm.play.keys import PlayKey
 from egm.profiles import load_profile
-from egm.records.keys import PlayKey
 from egm.tickets.model import House
 from meters import Journal
 from rng import Personalization, RandomService
@@ -82,7 +83,8 @@ def _play(engine: Engine[Machine], games: int) -> float:
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
-        engine.handle(EventType.SHOWN, value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+        shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+        engine.submit(Event(EventType.SHOWN, shown))
     return time.perf_counter() - began
 
 

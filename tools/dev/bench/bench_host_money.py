@@ -9,11 +9,11 @@ from typing import Final
 from egm.clock import SystemClock
 from egm.config.sas_line import SasLine
 from egm.errors import check_invariant
+from egm.host.keys import HostKey
+from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
-from egm.kernel.events import Event
-from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.money.host.transfer_port import HostTransfers
-from egm.records.keys import HostKey
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
 from meters import Journal
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_cabinet import bare_pairs_per_second, bench_engine
@@ -28,10 +28,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
     with Journal.open(folder, now=SystemClock().now) as journal:
         engine = bench_engine(journal, HostMoney(transfers=True, asset_number=_ASSET, online=True))
 
-        def handle(event: Event) -> None:
-            engine.handle(event.type, **event.data)
-
-        transfers = HostTransfers(engine, handle)
+        transfers = HostTransfers(engine, engine.submit)
         began = time.perf_counter()
         for number in range(TRANSFERS):
             cents = {CreditKind.CASHABLE: 100}

@@ -4,7 +4,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +13,11 @@ from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position
-from egm.records.keys import PlayKey
+from egm.play.events import BetRequest, OutcomeShown
+from egm.play.keys import PlayKey
 from egm.seats.table import SharedTable
 from meters import Journal
+from meters.transaction import JSON
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_cabinet import BarePairs, bench_engine
 
@@ -32,14 +33,11 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[Engine[Machine]]]:
     for number in range(1, SEATS + 1):
         engine = bench_engine(journal, slots=(GameSlot(game=GAME),), position=Position(number, SEATS))
         engine.machine.install(table)
-        table.sit(engine.machine, partial(_happen, engine))
-        engine.handle(EventType.BET, value=5, options={"bets": {"red" if number % 2 else "black": 5}})
+        table.sit(engine.machine, engine.submit)
+        bets: dict[str, JSON] = {"red" if number % 2 else "black": 5}
+        engine.submit(Event(EventType.BET, BetRequest(value=5, options={"bets": bets})))
         engines.append(engine)
     return table, engines
-
-
-def _happen(engine: Engine[Machine], event: Event) -> None:
-    engine.handle(event.type, **event.data)
 
 
 def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> float:
@@ -51,7 +49,8 @@ def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> fl
             engine.handle(EventType.PLAY)
         table.close(digest)
         for engine in engines:
-            engine.handle(EventType.SHOWN, value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+            shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
+            engine.submit(Event(EventType.SHOWN, shown))
     return time.perf_counter() - began
 
 

@@ -14,7 +14,7 @@ from egm.play.recall_words import describe_choice
 from egm.screen.message_reducer import apply_message
 from egm.screen.theme import Theme
 from egm.screen.view import View, build_view_timeline
-from egm.staff.service.words import say
+from egm.staff.words import say
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables import Decision as Asked
@@ -56,7 +56,7 @@ _METERS: Final = (
 def sign_in() -> ServicePage:
     """Return a page that asks for a PIN."""
     prompt = Prompt(label=both("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8)
-    notice = both("Number or PIN not valid", "Numéro ou NIP invalide")
+    notice = both("Staff number or PIN not valid", "Numéro d'employé ou NIP invalide")
     return ServicePage(
         id="sign-in",
         title=both("Sign in", "Identification"),

@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
-from egm.records.keys import IntegrityKey
 from meters import open_view
 from paytables.definition import LIBRARY
 from tools.dev.simulation.house import REELS

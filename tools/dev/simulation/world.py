@@ -31,7 +31,7 @@ from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.mqtt import create_progressive_link
-from egm.staff.service.words import say_local, say_plain
+from egm.staff.words import say_local, say_plain
 from egm.testing.cable import Cable
 from egm.testing.forgetful import ForgetfulStorage, Medium
 from egm.testing.jumping_loop import BEGINNING, LoopClock

@@ -1,6 +1,6 @@
 """Electronic transfers over SAS (AFT): orders, registration, lock and status.
 
-Each poll is a translation; what it means for the machine's money is in :mod:`egm.money.host.transfer_port`.
+Each poll is a translation; what it means for the machine's money is in :mod:`egm.host.transfer_port`.
 Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so 75 and
 76, which set the text of receipts, get no reply. On a machine without transfers, and on a line other than its
 money's, none of these polls gets a reply.
@@ -11,6 +11,8 @@ from datetime import datetime, time
 from typing import Final
 
 from egm.config.sas_line import Group
+from egm.host.transfer_port import HostTransfers, Registration, Result
+from egm.host.transfers import HISTORY
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
@@ -26,9 +28,9 @@ from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.polls.tickets import parse_expiry
 from egm.links.sas.wire import LongPoll
-from egm.money.host.model import HostMoney, Order, TransferKind, TransferStatus
-from egm.money.host.transfer_port import HostTransfers, Registration, Result
-from egm.money.host.transfers import HISTORY, find_restricted_terms
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind, TransferStatus
+from egm.money.restricted import find_restricted_terms
 
 COMPLETE: Final = 0x69
 """Exception: transfer complete."""

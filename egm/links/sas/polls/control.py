@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.config.sas_line import Group
+from egm.host.events import ControlRequested
+from egm.integrity.events import Disabled, Enabled
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, from_bcd, from_binary
 from egm.links.sas.host import Host
@@ -16,20 +18,21 @@ from egm.links.sas.poll import ONE_BYTE, Effect, Poll
 from egm.links.sas.tables.denominations import BILLS
 from egm.links.sas.watch import DELAY
 from egm.links.sas.wire import LongPoll
-from egm.money.host.controls import Control
+from egm.money.host_controls import Control
+from meters.transaction import JSON
 
 _STAY_ENABLED: Final = 0x01
 _DELAY_UNIT_SECONDS: Final = 0.1
 """One source; another says milliseconds."""
 
 
-def _set_control(host: Host, name: str, value: object) -> Reply:
+def _set_control(host: Host, name: str, value: JSON) -> Reply:
     """Submit a control of the machine that this host sets, and acknowledge the poll."""
-    host.handle(EventType.CONTROL, source=host.source, name=name, value=value)
+    host.handle(EventType.CONTROL, ControlRequested(source=host.source, name=str(name), value=value))
     return ACK
 
 
-def _build_setting_effect(control: Control, value: object) -> Effect:
+def _build_setting_effect(control: Control, value: JSON) -> Effect:
     """Return a poll's effect that sets a control of the machine to ``value``."""
 
     def apply_setting(host: Host, _: LongPoll) -> Reply:
@@ -42,7 +45,7 @@ def _build_disabling_effect(suffix: str, reason: str) -> Effect:
     """Return a poll's effect that disables the machine, in the name of the host and ``suffix``."""
 
     def disable(host: Host, _: LongPoll) -> Reply:
-        host.handle(EventType.DISABLED, source=host.source + suffix, reason=reason)
+        host.handle(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
         return ACK
 
     return disable
@@ -52,7 +55,7 @@ def _build_enabling_effect(suffix: str) -> Effect:
     """Return a poll's effect that lifts the disabling made in the name of the host and ``suffix``."""
 
     def enable(host: Host, _: LongPoll) -> Reply:
-        host.handle(EventType.ENABLED, source=host.source + suffix)
+        host.handle(EventType.ENABLED, Enabled(source=host.source + suffix))
         return ACK
 
     return enable
@@ -88,11 +91,11 @@ def delay_game(host: Host, request: LongPoll) -> Reply:
     if pending is not None:
         pending.cancel()
     if not seconds:
-        host.handle(EventType.ENABLED, source=source)
+        host.handle(EventType.ENABLED, Enabled(source=source))
         return ACK
-    host.handle(EventType.DISABLED, source=source, reason="delay")
+    host.handle(EventType.DISABLED, Disabled(source=source, reason="delay"))
     host.notes["delay"] = asyncio.get_running_loop().call_later(
-        seconds, lambda: host.handle(EventType.ENABLED, source=source)
+        seconds, lambda: host.handle(EventType.ENABLED, Enabled(source=source))
     )
     return ACK
 

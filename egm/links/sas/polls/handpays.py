@@ -10,8 +10,9 @@ from egm.links.sas.host import READ_HANDPAY, Host
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
-from egm.records.keys import MoneyKey
-from egm.records.money import HandpayRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord
+from egm.staff.events import Authorisation
 
 _CANCELLED_CREDIT: Final = 0x80
 _TOP_AWARD: Final = 0x00
@@ -47,7 +48,7 @@ def answer_remote_reset(host: Host, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the money has been paid by hand."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
-    host.handle(EventType.HANDPAY_RESET, key=host.source)
+    host.handle(EventType.HANDPAY_RESET, Authorisation(key=host.source))
     done = host.machine.memory.get(MoneyKey.HANDPAY) is None
     return Reply(bytes((_RESET_DONE if done else _UNABLE,)), once=True)
 

@@ -17,8 +17,8 @@ from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelDisplays
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin
-from egm.records.keys import ProgressiveKey
 
 _AMOUNT_BYTES: Final = 5
 _CREDIT_BYTES: Final = 4

@@ -1,6 +1,6 @@
 """Ticket polls: numbers for tickets out, the value of tickets in, and the text printed on tickets.
 
-Each poll is a translation; what it means for the machine's money is in :mod:`egm.money.host.ticket_port`. On
+Each poll is a translation; what it means for the machine's money is in :mod:`egm.host.ticket_port`. On
 a machine whose tickets no host validates, and on a line other than its money's, none of these polls gets a
 reply.
 """
@@ -12,6 +12,7 @@ from typing import Final
 from egm.config.cabinet_file import Validation
 from egm.config.sas_line import Group
 from egm.devices.interface import Devices
+from egm.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
@@ -28,8 +29,8 @@ from egm.links.sas.host import Host
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
-from egm.money.host.model import RING, HostMoney, Redeeming
-from egm.money.host.ticket_port import HostTickets, NumberAnswer, Redeemed, Validated
+from egm.money.host_money import RING, HostMoney
+from egm.money.records.host import Redeeming
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind

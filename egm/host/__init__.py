@@ -1,0 +1,5 @@
+"""Host-controlled money, for any protocol: tickets with host numbers, and transfers.
+
+:mod:`egm.money.host_money` is the machine's view of its host. ``tickets`` and ``transfers`` are the effects
+of the state table. ``ticket_port`` and ``transfer_port`` are the interfaces that a protocol's polls call.
+"""

@@ -1,0 +1,17 @@
+"""The recording of a host's request about a function of the machine (:mod:`egm.money.host_controls`)."""
+
+from egm.host.entries import HOST_CONTROL, HostControl
+from egm.host.events import ControlRequested
+from egm.host.keys import HostKey
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+
+
+def record_control(machine: Machine, event: Event) -> None:
+    """Store a host's request; a repeated request changes nothing."""
+    request = event.of(ControlRequested)
+    key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
+    if machine.journal.state(key) == value:
+        return
+    details = HostControl(source=request.source, name=request.name, value=value)
+    machine.post(HOST_CONTROL, details, state={key: value})

@@ -1,0 +1,80 @@
+"""Payloads of the events of a host: ticket numbers and redemptions, transfers, and controls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.money.records.host import Redeeming
+from egm.tickets.redemption import Reason
+from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberReply:
+    """Base of a reply about the number of a ticket; ``id`` is that of the cash-out."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketNumbered(NumberReply):
+    """The host has assigned a number to the ticket."""
+
+    number: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberRefused(NumberReply):
+    """The ticket gets no number from a host, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketReply:
+    """Base of a reply about the ticket in escrow, which has this id.
+
+    A ticket that must be returned is returned with ``status`` and ``reason``.
+    """
+
+    id: str
+    status: Redeeming = Redeeming.NOT_NOW
+    reason: Reason = Reason.NOT_NOW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketAuthorised(TicketReply):
+    """The host has authorised the ticket, for an amount in minor units.
+
+    ``expires``: the expiry date of restricted credit, or empty. ``pool``: the pool of restricted credit.
+    """
+
+    kind: CreditKind
+    amount_cents: int
+    expires: str = ""
+    pool: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlRequested:
+    """A host restricts a function of the machine; None withdraws its request."""
+
+    source: str
+    name: str
+    value: JSON = None
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.TICKET_NUMBERED: TicketNumbered,
+    EventType.NUMBER_REFUSED: NumberRefused,
+    EventType.TICKET_AUTHORISED: TicketAuthorised,
+    EventType.TICKET_DECLINED: TicketReply,
+    EventType.TRANSFER_ORDERED: NoData,
+    EventType.TRANSFER_CANCELLED: NoData,
+    EventType.LOCK_REQUESTED: NoData,
+    EventType.LOCK_ENDED: NoData,
+    EventType.PROMOTION_EXPIRED: NoData,
+    EventType.CONTROL: ControlRequested,
+}

@@ -1,0 +1,45 @@
+"""The money-host feature: transfers between a host and the credits, and tickets numbered and redeemed by the host."""
+
+from typing import Final
+
+from egm.host import entries
+from egm.host.events import EVENTS
+from egm.host.keys import HostKey
+from egm.host.rules import RULES
+from egm.host.timeouts import create_host_timeouts
+from egm.kernel.entries import list_entries
+from egm.kernel.events import State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Machine
+from egm.kernel.rules import DerivedState
+from egm.money.host_money import HostMoney
+from egm.money.records.host import CashOutTerms, HostTicketRecord, RegistrationRecord, TransferRecord
+from egm.record_fields import Count
+
+
+def _is_locked(machine: Machine) -> bool:
+    """Return whether the machine is locked for a transfer because a host's request was granted."""
+    lock = machine.state(HostMoney).lock
+    return lock is not None and lock.granted
+
+
+HOST: Final = Feature(
+    name="host",
+    keys=HostKey,
+    values={  # not CONTROL: each control has values of its own
+        HostKey.TICKET: HostTicketRecord,
+        HostKey.RING: str,
+        HostKey.RING_COUNT: Count,
+        HostKey.RING_READ: Count,
+        HostKey.TRANSFER: TransferRecord,
+        HostKey.TRANSFERS: Count,
+        HostKey.CASH_OUT: CashOutTerms,
+        HostKey.REGISTRATION: RegistrationRecord,
+        HostKey.TRANSFERS_UNPROVED: bool,
+    },
+    entries=list_entries(entries),
+    events=EVENTS,
+    rules=RULES,
+    states=(DerivedState(State.LOCKED, _is_locked),),
+    services=(create_host_timeouts,),
+)

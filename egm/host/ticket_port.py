@@ -1,0 +1,273 @@
+"""Ticket port: the interface a host's line uses for tickets, for any protocol.
+
+A line's polls call these methods on the machine's event loop. Each method returns when its effect is durable,
+may be repeated after a lost reply, and returns the current state. The state table decides, exactly as for a
+player's or attendant's input.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from egm.config.cabinet_file import Validation
+from egm.host.entries import (
+    TICKET_TERMS_CHANGED,
+    VOUCHER_ENROLLED,
+    VOUCHER_READ,
+    TicketTermsChanged,
+    VoucherEnrolled,
+)
+from egm.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
+from egm.host.keys import HostKey
+from egm.host.tickets import DENIED, SILENT, find_awaited_cash_out, record_result_read
+from egm.host.transfers import takes_pool
+from egm.kernel.credits import CreditKind
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.money.host_money import HostMoney, build_next_read_state, list_unread_indices, pay_out_in_ring
+from egm.money.keys import MoneyKey
+from egm.money.pay_out import find_ticket
+from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.ticket_terms import find_ticket_terms
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import Ticket, mask_number
+from egm.tickets.numbers import is_system
+from egm.tickets.redemption import Reason
+from meters.recall import read_details
+from meters.transaction import JSON
+
+Handle: TypeAlias = Callable[[Event], None]
+
+
+class NumberAnswer(StrEnum):
+    """The result of a ticket number sent by the host."""
+
+    TAKEN = "taken"
+    NOT_WAITING = "not_waiting"
+    IMPROPER = "improper"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRequest:
+    """A cash-out that waits for a ticket number."""
+
+    id: str
+    kind: CreditKind
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """The state of the last inserted ticket as reported to the host."""
+
+    status: Redeeming
+    amount_cents: int = 0
+    digits: str = ""
+    kind: CreditKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """A printed ticket in the ring the host reads; ``place`` is its index, 1 to 31."""
+
+    place: int
+    ticket: Ticket
+    pool: int = 0
+
+
+#: Final statuses: the redemption has ended.
+_FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Redeeming.NO_TICKET}
+
+
+class HostTickets:
+    """The tickets of one machine as its host sees them."""
+
+    def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
+        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
+        self._engine = engine
+        self._machine = engine.machine
+        self._handle = handle
+
+    # ------------------------------------------------------------------ a number for a ticket
+    @property
+    def number_request(self) -> NumberRequest | None:
+        """Return the cash-out that waits for a number, or None."""
+        pay_out = find_awaited_cash_out(self._machine)
+        if pay_out is None or pay_out.kind is None:
+            return None
+        return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
+
+    def give_number(self, number: str) -> NumberAnswer:
+        """Give the host's 18-digit number to the waiting ticket, and return the result.
+
+        If the ticket already has this number, nothing changes and the number counts as accepted.
+        """
+        desk, request = self._machine.installed(TicketDesk), self.number_request
+        is_known = desk is not None and desk.knows(number)
+        if request is None:
+            return NumberAnswer.TAKEN if is_known else NumberAnswer.NOT_WAITING
+        if is_known or not is_system(number):
+            return NumberAnswer.IMPROPER
+        self._handle(Event(EventType.TICKET_NUMBERED, TicketNumbered(id=request.id, number=number)))
+        return NumberAnswer.TAKEN
+
+    def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
+        """Record that no number comes from the host: it refused one, or with ``silent`` it did not reply in time."""
+        request = self.number_request
+        if request is None:
+            return NumberAnswer.NOT_WAITING
+        refused = NumberRefused(id=request.id, why=SILENT if silent else DENIED)
+        self._handle(Event(EventType.NUMBER_REFUSED, refused))
+        return NumberAnswer.TAKEN
+
+    # ------------------------------------------------------------------ the worth of a ticket
+    @property
+    def offered(self) -> str | None:
+        """Return the full number of the ticket in escrow about which the host is being asked, or None."""
+        inquiry = self._machine.state(HostMoney).inquiry
+        return None if inquiry is None else inquiry.digits
+
+    def authorise(
+        self, digits: str, kind: CreditKind, amount_cents: int, *, expires: date | None = None, pool: int = 0
+    ) -> Redeemed:
+        """Stack the ticket in escrow for the amount that the host authorises; return the state of the ticket.
+
+        If this machine must refuse the ticket, the state has the reason. If the ticket was accepted before,
+        nothing changes and the same state is returned.
+        """
+        inquiry = self._machine.state(HostMoney).inquiry
+        if inquiry is None:
+            now = self.redeeming
+            return now if now.digits == digits else Redeemed(Redeeming.NOT_NOW)
+        refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
+        if refusal is not None:
+            return self.decline(*refusal)
+        authorised = TicketAuthorised(
+            id=inquiry.id,
+            kind=kind,
+            amount_cents=amount_cents,
+            expires="" if expires is None else expires.isoformat(),
+            pool=pool,
+        )
+        self._handle(Event(EventType.TICKET_AUTHORISED, authorised))
+        return self.redeeming
+
+    def _find_refusal(
+        self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
+    ) -> tuple[Redeeming, Reason] | None:
+        """Return the status and the reason with which this machine must refuse what the host authorises, or None."""
+        machine = self._machine
+        restricted = kind is CreditKind.RESTRICTED
+        limit_cents = machine.profile.value_in.credit_limit_cents
+        believed = machine.times.is_believed
+        late = restricted and expires is not None and believed and expires < machine.local_date
+        promotional = kind is not CreditKind.CASHABLE
+        checks = (
+            (digits != self.offered, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
+            (amount_cents <= 0, Redeeming.BAD_AMOUNT, Reason.HOST_REFUSED),
+            (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
+            (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
+            (late, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
+            (restricted and not takes_pool(machine, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
+        )
+        return next(((status, reason) for holds, status, reason in checks if holds), None)
+
+    def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
+        """Return the ticket in escrow to the player with a status and a reason; return the state of the ticket."""
+        inquiry = self._machine.state(HostMoney).inquiry
+        if inquiry is None:
+            return self.redeeming
+        reply = TicketReply(id=inquiry.id, status=status, reason=reason)
+        self._handle(Event(EventType.TICKET_DECLINED, reply))
+        return Redeemed(status, 0, inquiry.digits)
+
+    @property
+    def redeeming(self) -> Redeemed:
+        """Return the state of the last inserted ticket."""
+        if (digits := self.offered) is not None:
+            return Redeemed(Redeeming.WAITING, 0, digits)
+        stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        if stored is None:
+            return Redeemed(Redeeming.NO_TICKET)
+        desk = self._machine.installed(TicketDesk)
+        number = (desk and desk.number_of(stored.id)) or self._recall_returned_digits(stored.number)
+        kind = CreditKind(stored.kind) if stored.kind else None
+        return Redeemed(stored.status, stored.amount_cents, number, kind)
+
+    def _recall_returned_digits(self, masked: str) -> str:
+        """Return the full number of the last returned ticket if ``masked`` fits it, else an empty text.
+
+        The full number is in memory only, so it is lost at a restart.
+        """
+        last = self._machine.state(HostMoney).answered
+        return last if mask_number(last) == masked else ""
+
+    @property
+    def has_unread_result(self) -> bool:
+        """Return whether a redemption has ended and the host has not read its result yet."""
+        stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        return stored is not None and not stored.told and stored.status in _FINAL
+
+    def acknowledge_result(self) -> None:
+        """Record that the host has read the result of the redemption. A repeat changes nothing."""
+        if self.has_unread_result:
+            record_result_read(self._machine)
+
+    # ------------------------------------------------------------------ the tickets printed
+    @property
+    def wants_enrolment(self) -> bool:
+        """Return whether the machine creates ticket numbers from the host's enrolment but has not received one."""
+        desk = self._machine.installed(TicketDesk)
+        secure = self._machine.state(HostMoney).validation is Validation.SECURE_ENHANCED
+        return secure and (desk is None or desk.enrolment is None)
+
+    def unread(self) -> Validated | None:
+        """Return the oldest printed ticket the host has not acknowledged, or None."""
+        places = list_unread_indices(self._machine.journal)
+        return self.at(places[0]) if places else None
+
+    def at(self, index: int) -> Validated | None:
+        """Return the ticket at a ring index, or None."""
+        issue_id = pay_out_in_ring(self._machine.journal, index)
+        ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
+        return (
+            None
+            if ticket is None or issue_id is None
+            else Validated(index, ticket, self._find_pool(issue_id))
+        )
+
+    def _find_pool(self, pay_out_id: str) -> int:
+        """Return the number of the pool of restricted credit that became the ticket; 0 for other credit."""
+        entry = self._machine.journal.get(f"{pay_out_id}.printed")
+        return 0 if entry is None else int(read_details(entry).get("pool", 0))
+
+    def read(self, number: str) -> None:
+        """Record durably that the host has read the oldest unread ticket; ignore any other number."""
+        oldest = self.unread()
+        if oldest is not None and oldest.ticket.number == number:
+            self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
+            self._machine.state(TicketDesk).mark_reported(number)
+
+    def enrol(self, validation_id: int, sequence: int) -> None:
+        """Store the host's validation identifier and the sequence number to continue from."""
+        desk = self._machine.installed(TicketDesk)
+        if desk is None:
+            return
+        desk.enrol(validation_id, sequence)
+        self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
+
+    def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
+        """Store the given ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
+
+        ``outranked``: terms that were set by the newer kind of message stay as they are.
+        """
+        terms = find_ticket_terms(self._machine).changed(changes, outranked=outranked)
+        if terms != find_ticket_terms(self._machine):
+            self._machine.post(
+                TICKET_TERMS_CHANGED,
+                TicketTermsChanged(tickets=terms),
+                state={MoneyKey.TICKET_TERMS: terms},
+            )

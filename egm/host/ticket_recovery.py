@@ -1,0 +1,214 @@
+"""The machine's ticket desk, and the recovery of tickets that a power loss interrupted.
+
+The journal is always written before the ticket ledger. Between the two writes a ticket may briefly be
+redeemable nowhere, but never twice.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from egm.clock import Clock
+from egm.config.cabinet_file import POSITIONS_MOST, Validation
+from egm.devices.interface import PrintState
+from egm.errors import InvariantError
+from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, VoucherUnread
+from egm.host.keys import HostKey
+from egm.host.tickets import note_number
+from egm.kernel.machine import Identity, Machine
+from egm.kernel.standing_faults import raise_fault
+from egm.kernel.timekeeping import Timekeeper
+from egm.memory_clear.records import has_ended
+from egm.money.entries import (
+    DISPUTE_RULED,
+    ORPHAN_TICKET,
+    TICKET_TAKEN,
+    TICKETS_CONTRADICTED,
+    VOUCHER_IN,
+    TicketsContradicted,
+    TicketTaken,
+)
+from egm.money.host_money import RING, HostMoney, build_ring_state, list_unread_indices, pay_out_in_ring
+from egm.money.keys import MoneyKey
+from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.money import CashOutRecord, PrintingRecord
+from egm.money.ticket_ledger import compare_with_journal, note_ledger
+from egm.profiles import Profile
+from egm.tickets.audit import LedgerAnchor
+from egm.tickets.desk import (
+    Issuer,
+    TicketDesk,
+    TicketRules,
+    build_stand_alone_numbering,
+    create_enrolled_number,
+)
+from egm.tickets.model import TicketState
+from egm.tickets.numbers import is_host_number, is_stand_alone
+from egm.tickets.record import Action, Record
+from egm.tickets.store import TicketStore
+from rng import RandomService
+
+#: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
+#: redemption is recorded in the ledger.
+_TAKEN: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
+
+
+def open_desk(
+    store: TicketStore,
+    identity: Identity,
+    profile: Profile,
+    clock: Clock,
+    times: Timekeeper,
+    chance: Callable[[], RandomService | None],
+    validation: Validation = Validation.STAND_ALONE,
+    *,
+    is_accounted: Callable[[Record], bool],
+) -> TicketDesk:
+    """Create the machine's ticket desk: with its own unpredictable numbers if it has no host, else with the host's.
+
+    With a host, the machine derives its own numbers from the host's enrolment, and only a limited number of
+    tickets may be unread by the host (H-09).
+    """
+    alone = validation is Validation.STAND_ALONE
+    offline = profile.host.offline_tickets if validation is Validation.SYSTEM else RING
+
+    def below(bound: int) -> int:
+        service = chance()
+        if service is None:
+            raise InvariantError("a ticket number wanted before there is a generator")
+        with service.step() as step:
+            return step.below(bound, "validation number")
+
+    return TicketDesk(
+        store,
+        Issuer(
+            serial=identity.serial,
+            operator_number=identity.operator_number,
+            house=identity.house,
+        ),
+        TicketRules(
+            currency=profile.currency,
+            template=profile.id,
+            limit_cents=profile.tickets.limit_cents,
+            valid_days=profile.tickets.valid_days,
+            allowance=None if alone else offline,
+            unread=None if alone else RING,
+        ),
+        clock,
+        numbering=build_stand_alone_numbering(below) if alone else create_enrolled_number,
+        reads=is_stand_alone if alone else is_host_number,
+        date_is_known=lambda: times.is_believed,
+        is_accounted=is_accounted,
+    )
+
+
+def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
+    """Return the ids of all payouts, bills, tickets and disputes in progress at any position; all use one desk."""
+    return frozenset(
+        record["id"]
+        for key, record in machine.journal.states().items()
+        if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTED))
+        and isinstance(record, dict)
+    )
+
+
+def recover_tickets(machine: Machine, why: str = "") -> None:
+    """Complete in the ledger each ticket that has ended in the journal, then compare the ledger with the journal.
+
+    Tickets that a device is still handling are left alone. ``why`` is the reason why there is no ledger, or
+    empty. Tickets are disabled if there is no ledger or if it differs from the journal.
+    """
+    desk = machine.installed(TicketDesk)
+    if desk is None:
+        close_printed_ticket(machine)
+    else:
+        _complete_tickets(machine, desk)
+        _look_for_contradictions(machine, desk)
+        why = compare_with_journal(machine)
+    note_ledger(machine, why)
+
+
+def close_printed_ticket(machine: Machine) -> None:
+    """Close this position's printed ticket when there is no ledger: no printer can be queried about it then."""
+    printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    if printed is not None and printed.state is PrintState.BARCODE_DONE:
+        machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
+
+
+def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
+    """Raise a technician's tilt, once, if the journal credited a ticket that the ledger did not redeem.
+
+    This takes a power loss between credit and redemption, and a cashier who released the ticket meanwhile.
+    The credit stays; staff must find out who else was paid.
+    """
+    latest = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
+    for entry in list(latest):
+        redemption_id = entry.transaction.id.removesuffix(".in")
+        record = desk.store.find_by_redemption(redemption_id)
+        already_recorded = machine.journal.get(f"{redemption_id}.contradicted")
+        if record is None or already_recorded is not None or _was_redeemed(record, redemption_id):
+            continue
+        ticket, stored = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
+        account = f"world:voucher_in:{ticket.kind}"
+        base = {**stored.base, account: stored.base.get(account, 0) - ticket.amount_cents}
+        detail = f"{ticket.masked}, {ticket.amount_cents} cents"
+        raise_fault(machine, "ticket_contradiction", detail=detail)
+        machine.post(
+            TICKETS_CONTRADICTED,
+            TicketsContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
+            entry_id=f"{redemption_id}.contradicted",
+            state={MoneyKey.TICKETS: replace(stored, base=base)},
+        )
+
+
+def _was_redeemed(record: Record, redemption_id: str) -> bool:
+    return any(move.action is Action.REDEEM and move.redemption_id == redemption_id for move in record.moves)
+
+
+def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
+    unfinished = desk.find_unfinished()
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    open_ids = _list_ids_in_progress(machine)
+    for record in unfinished.tickets:
+        if has_ended(machine.journal, f"{record.issue_id}.printed"):
+            desk.printed(record.ticket.number)
+        elif record.issue_id not in open_ids:
+            desk.failed(record.ticket.number, "the machine stopped before it was printed")
+        elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
+            # the ledger has the host's number, but the journal does not have it yet
+            note_number(machine, pay_out, record.ticket)
+    for redemption in unfinished.redemptions:
+        if has_ended(machine.journal, f"{redemption.redemption_id}.in"):
+            desk.redeem_commit(redemption.redemption_id)
+        elif redemption.redemption_id not in open_ids:
+            desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
+    _recover_host_view(machine, desk)
+
+
+def _add_to_ring(machine: Machine, record: Record) -> None:
+    """Add a ticket to the ring the host reads."""
+    machine.post(
+        VOUCHER_UNREAD,
+        VoucherUnread(id=record.issue_id, number=record.ticket.masked),
+        state=build_ring_state(machine.journal, record.issue_id),
+    )
+
+
+def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
+    """Update the host's view: which tickets it has read, and how the one it authorised has ended."""
+    if machine.state(HostMoney).validation.is_by_host:
+        unread = {pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)}
+        for record in desk.list_unreported():
+            if record.state is TicketState.RESERVED or record.issue_id in unread:
+                continue
+            if not machine.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
+                _add_to_ring(machine, record)  # printed before a memory clear, which erased that it is unread
+                unread.add(record.issue_id)
+            else:  # read by the host, but not yet recorded in the ticket ledger
+                desk.mark_reported(record.ticket.number)
+    ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if ticket is None or ticket.status is not Redeeming.PENDING:
+        return
+    if ticket.id not in _list_ids_in_progress(machine):
+        ended = replace(ticket, status=Redeeming.NOT_STACKED)
+        machine.post(HOST_VOUCHER_NOT_STACKED, ended, state={HostKey.TICKET: ended})

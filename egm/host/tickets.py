@@ -1,0 +1,217 @@
+"""Tickets validated by a host: it assigns a number on the way out and a value on the way in.
+
+Out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a timeout)
+is processed once and durably: a number is assigned to the reserved cash-out and printed; a refusal or a
+timeout leads to a number of the machine's own if the profile allows that (H-09), or to a hand-pay (F-09). A
+restart in between finds the cash-out without a number and queries again.
+
+In: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that
+value in the machine's own ledger, then ordered into the box. From there it is handled like every bill:
+reserved, stacked, credited (:mod:`egm.money.device_ledgers`). The result stays readable for the host until
+the next ticket. A restart before the order returns the ticket and reports nothing to the host; after the
+order, the acceptor reports where the ticket is.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from egm.devices.interface import Devices
+from egm.errors import InvariantError
+from egm.host.entries import (
+    HOST_VOUCHER_REFUSED,
+    VOUCHER_AUTHORISED,
+    VOUCHER_NUMBERED,
+    VOUCHER_RESULT_READ,
+    HostVoucherRefused,
+    VoucherAuthorised,
+    VoucherNumbered,
+)
+from egm.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
+from egm.host.keys import HostKey
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.money.events import TicketEscrowed
+from egm.money.host_money import HostMoney, Inquiry
+from egm.money.keys import MoneyKey
+from egm.money.pay_out import find_printed_terms, give_up_unprinted
+from egm.money.records.host import HostTicketRecord, Redeeming
+from egm.money.records.money import CashOutRecord
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import Ticket, TicketKind, mask_number
+from egm.tickets.redemption import LockedTicket, Reason, Refusal
+
+#: Statuses that are reported to the host without a poll: it was queried and waits for the result.
+_ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
+#: Reasons why the host assigned no number.
+SILENT: Final = "the host did not answer"
+DENIED: Final = "the host refused a number"
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def host_validates(machine: Machine, _: Event) -> bool:
+    """Return whether a host validates tickets on this machine."""
+    return machine.state(HostMoney).validation.is_by_host
+
+
+def number_is_awaited(machine: Machine, event: Event) -> bool:
+    """Return whether the cash-out named in the event is reserved and still has no number."""
+    pay_out = find_awaited_cash_out(machine)
+    return pay_out is not None and pay_out.id == event.of(NumberReply).id
+
+
+def inquiry_is_open(machine: Machine, event: Event) -> bool:
+    """Return whether the ticket named in the event is in escrow and waits for the host's reply."""
+    inquiry = machine.state(HostMoney).inquiry
+    return inquiry is not None and inquiry.id == event.of(TicketReply).id
+
+
+def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
+    """Return the reserved cash-out that waits for a number, or None."""
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
+
+
+# ---------------------------------------------------------------------------------------------- out
+def take_number(machine: Machine, event: Event) -> None:
+    """Assign the host's number to the reserved ticket; it is printed as soon as the machine is free."""
+    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    if not _assign_number(machine, pay_out, event.of(TicketNumbered).number):
+        give_up_unprinted(machine, pay_out, "the number could not be stored")
+
+
+def do_without_number(machine: Machine, event: Event) -> None:
+    """Print the ticket with a number of the machine's own, or return the credits.
+
+    The machine's own number is only used after a timeout, and if the profile allows it.
+    """
+    pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
+    allowed = why != DENIED and machine.profile.host.offline_tickets > 0
+    if not (allowed and _assign_number(machine, pay_out, None)):
+        give_up_unprinted(machine, pay_out, why)
+
+
+def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
+    """Assign this number, or if None one of the machine's own; return whether a number was assigned."""
+    if pay_out.kind is None:
+        raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
+    ticket = machine.state(TicketDesk).prepare(
+        pay_out.id,
+        pay_out.amount_cents,
+        TicketKind(pay_out.kind.value),
+        denomination_cents=machine.selection.denomination_cents,
+        printed=find_printed_terms(machine, pay_out.kind),
+        number=number,
+        witness=machine.witness,
+    )
+    if isinstance(ticket, Ticket):
+        note_number(machine, pay_out, ticket)
+        return True
+    return False
+
+
+def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
+    """Record the number of a reserved cash-out. The journal gets only the last digits, because people read it."""
+    machine.post(
+        VOUCHER_NUMBERED,
+        VoucherNumbered(id=pay_out.id, number=ticket.masked),
+        entry_id=f"{pay_out.id}.numbered",
+        state={MoneyKey.PAY_OUT: replace(pay_out, number=ticket.masked)},
+    )
+
+
+# ---------------------------------------------------------------------------------------------- in
+def ask_host(machine: Machine, event: Event) -> None:
+    """Hold the ticket in escrow and query the host; if the host is offline, return the ticket at once."""
+    money, paper = machine.state(HostMoney), event.of(TicketEscrowed)
+    inquiry = Inquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
+    machine.notice = None
+    if not machine.state(TicketDesk).is_ticket_number(paper.digits):
+        _return_ticket(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
+    elif not money.online:
+        _return_ticket(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
+    elif _has_unread_authorised_result(machine):
+        _return_ticket(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
+    else:
+        money.inquiry = inquiry
+        machine.state(Devices).the_acceptor.hold(paper.escrow)
+        machine.notice = Notice(code="ticket_is_checked")
+
+
+def _has_unread_authorised_result(machine: Machine) -> bool:
+    """Return whether the host has not yet read the result of a ticket it authorised.
+
+    Another ticket would overwrite that result, and the host would never learn whether the ticket was
+    redeemed.
+    """
+    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    return stored is not None and bool(stored.kind) and not stored.told
+
+
+def stack_authorised(machine: Machine, event: Event) -> None:
+    """Lock the ticket with the value the host authorised, and order it into the box."""
+    inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
+    kind, amount_cents = reply.kind, reply.amount_cents
+    answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
+    if isinstance(answer, Refusal):
+        _return_ticket(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
+        return
+    machine.state(HostMoney).inquiry = None
+    machine.state(LockedTicket).redemption = answer
+    machine.post(
+        VOUCHER_AUTHORISED,
+        VoucherAuthorised(id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind),
+        state={
+            HostKey.TICKET: HostTicketRecord(
+                id=inquiry.id,
+                number=answer.ticket.masked,
+                amount_cents=amount_cents,
+                kind=kind.value,
+                expires=reply.expires,
+                pool=reply.pool,
+                status=Redeeming.PENDING,
+                told=False,
+            )
+        },
+    )
+    machine.state(Devices).the_acceptor.stack(inquiry.escrow)
+
+
+def return_inquired(machine: Machine, event: Event) -> None:
+    """Return the ticket to the player with a status and a reason.
+
+    The host refused it, did not reply, or replied when the machine could not accept it.
+    """
+    reply = event.of(TicketReply)
+    _return_ticket(machine, _require_inquiry(machine), reply.status, reply.reason)
+
+
+def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
+    money = machine.state(HostMoney)
+    money.inquiry, money.answered = None, inquiry.digits
+    host_expects_result = status in _ANSWERS
+    number = mask_number(inquiry.digits)
+    outcome = HostTicketRecord(
+        id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not host_expects_result
+    )
+    machine.post(
+        HOST_VOUCHER_REFUSED,
+        HostVoucherRefused(id=inquiry.id, number=number, status=status, reason=reason.value),
+        state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
+    )
+    machine.state(Devices).the_acceptor.return_bill(inquiry.escrow)
+    machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
+
+
+def _require_inquiry(machine: Machine) -> Inquiry:
+    money = machine.state(HostMoney)
+    if money.inquiry is None:
+        raise InvariantError("a reply about a ticket without an open query")
+    return money.inquiry
+
+
+def record_result_read(machine: Machine) -> None:
+    """Record that the host has read the ticket's result, so that it is not reported again."""
+    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if stored is not None and not stored.told:
+        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(stored, told=True)})

@@ -1,0 +1,85 @@
+"""Host timeouts: every query to a host and every lock it holds on the machine ends after a limit.
+
+The limits are timers of the running process. After a restart, waits that the journal still records start
+again; queries that existed only in memory are dropped. The machine does not wait for a host that is offline,
+except after startup, when it allows the host time for its first poll.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from egm.host.events import NumberRefused, TicketReply
+from egm.host.ticket_port import HostTickets
+from egm.host.tickets import SILENT
+from egm.kernel.events import Event, EventType
+from egm.kernel.messages import Snapshot
+from egm.kernel.services import Attachment, MachineContext
+from egm.money.host_money import HostMoney
+from egm.money.keys import MoneyKey
+from egm.money.records.host import Redeeming
+from egm.tickets.redemption import Reason
+
+#: Interval between checks for expired promotional credit.
+_EXPIRY_SECONDS: Final = 30.0
+_NANOSECONDS: Final = 1_000_000_000
+
+
+class HostTimeouts:
+    """The timers for one machine's waits on its host."""
+
+    name = "host"
+
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._machine = context.engine.machine
+        self._tickets = HostTickets(context.engine, context.handle)
+        self._started_ns = context.clock.monotonic_ns()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    async def run(self) -> None:
+        """Check periodically for expired promotional credit."""
+        while True:
+            await asyncio.sleep(_EXPIRY_SECONDS)
+            if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
+                self._context.handle(Event(EventType.PROMOTION_EXPIRED))
+
+    def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
+        """Start a timer for each new wait, and cancel the timers of waits that have ended."""
+        waits = dict(self.waits())
+        for name in self._timers.keys() - waits.keys():
+            self._timers.pop(name).cancel()
+        for name in waits.keys() - self._timers.keys():
+            seconds, ended = waits[name]
+            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end_wait, ended)
+
+    def _end_wait(self, ended: Event) -> None:
+        self._context.handle(ended)
+
+    def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
+        """Yield every wait for the host at this moment: its name, and the seconds left with the event that ends it."""
+        host, answer_seconds = self._machine.state(HostMoney), self._machine.profile.host.answer_seconds
+        request = self._tickets.number_request
+        if request is not None:
+            running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
+            seconds = answer_seconds if host.online else max(0, answer_seconds - running)
+            yield (
+                request.id,
+                (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=SILENT))),
+            )
+        inquiry = host.inquiry
+        if inquiry is not None:
+            reply = TicketReply(id=inquiry.id, status=Redeeming.TIMED_OUT, reason=Reason.HOST_DOWN)
+            yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, reply))
+        lock = host.lock
+        if lock is not None:
+            left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
+            yield f"lock-{lock.until_ns}", (max(0, left_ns) / _NANOSECONDS, Event(EventType.LOCK_ENDED))
+
+
+def create_host_timeouts(context: MachineContext) -> Iterable[Attachment]:
+    """Yield the timeouts service if a host controls tickets or transfers, or restricted credit is still recorded."""
+    machine = context.engine.machine
+    host, lent = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
+    if host.validation.is_by_host or host.transfers or host.bonuses or lent:
+        yield HostTimeouts(context)

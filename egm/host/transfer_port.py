@@ -1,0 +1,309 @@
+"""Transfer port: the interface a host's line uses for electronic transfers, for any protocol.
+
+A line's polls call these methods on the machine's event loop, under the same contract as
+:mod:`egm.host.ticket_port`. The registration key is a secret: because people read the journal, it
+contains only the key's digest. The key itself is held in memory, in the run in which the host sent it.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Final
+
+from egm.host.entries import (
+    AFT_CASH_OUT,
+    AFT_COMPLETE,
+    AFT_REGISTERED,
+    AFT_RESULT_READ,
+    AFT_UNREGISTERED,
+    AftRegistered,
+)
+from egm.host.keys import HostKey
+from egm.host.ticket_port import Handle
+from egm.host.transfers import HISTORY, format_entry_id, note_failure, takes_pool
+from egm.kernel.credits import CreditKind
+from egm.kernel.engine import Engine
+from egm.kernel.events import Event, EventType, State
+from egm.kernel.machine import Machine
+from egm.memory_clear.records import compute_short_digest, list_earlier_transfers
+from egm.money.host_money import HostMoney, Lock, Order
+from egm.money.records.host import (
+    CashOutTerms,
+    RegistrationRecord,
+    TransferKind,
+    TransferRecord,
+    TransferStatus,
+)
+from egm.record_codec import from_json
+
+#: States in which an order is executed immediately.
+_FREE: Final = frozenset({State.IDLE, State.LOCKED})
+_NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The result of a transfer. ``position`` is its index in the history, 1 to 35, or 0 if nothing moved."""
+
+    identifier: str
+    kind: TransferKind
+    status: TransferStatus
+    cents: Mapping[CreditKind, int]
+    expires: date | None
+    pool: int
+    codes: Mapping[str, int]
+    at: datetime
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """The machine's registration; ``key`` is empty in every run except the one that received it."""
+
+    registered: bool = False
+    asset_number: int = 0
+    pos_id: int = 0
+    key: bytes = b""
+
+
+class HostTransfers:
+    """The electronic transfers of one machine as its host sees them."""
+
+    def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
+        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
+        self._engine = engine
+        self._machine = engine.machine
+        self._handle = handle
+        self._moved_before = list_earlier_transfers(self._machine.journal)
+
+    # ------------------------------------------------------------------ orders
+    def order(
+        self, order: Order, *, asset_number: int, key: bytes = b"", if_locked: bool = False
+    ) -> TransferStatus:
+        """Execute an order now or after the current game, or return why it is refused.
+
+        ``PENDING`` means accepted: read the result from :attr:`last`. ``key`` is compared unless it is all
+        zeros; ``if_locked`` refuses the order unless the host holds the lock.
+        """
+        host = self._machine.state(HostMoney)
+        if self.has_unread_result or host.order is not None:
+            return TransferStatus.INCOMPATIBLE
+        refused = self._find_refusal(order, asset_number, key, if_locked=if_locked)
+        if refused is not None:
+            note_failure(self._machine, order, refused, host_has_result=True)
+            return refused
+        host.order = order
+        self._handle(Event(EventType.TRANSFER_ORDERED))
+        return TransferStatus.PENDING
+
+    def _find_refusal(
+        self, order: Order, asset_number: int, key: bytes, *, if_locked: bool
+    ) -> TransferStatus | None:
+        """Return the first reason to refuse an order before it starts, or None."""
+        machine, restricted = self._machine, CreditKind.RESTRICTED
+        host, identifier = machine.state(HostMoney), order.identifier
+        wrong_key = self._find_key_refusal(key)
+        promised = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
+        late = promised and order.expires is not None and order.expires < machine.local_date
+        checks = (
+            (order.wrong, order.wrong),
+            (not self._is_kind_offered(order.kind), TransferStatus.UNSUPPORTED),
+            (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
+            (wrong_key, wrong_key),
+            (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
+            (self._has_moved(identifier), TransferStatus.NOT_UNIQUE),
+            (machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
+            (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
+            (min(order.cents.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
+            # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
+            (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
+            (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
+            (self._is_jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
+            (late, TransferStatus.BAD_EXPIRY),
+            (promised and not takes_pool(machine, order.pool), TransferStatus.OTHER_POOL),
+        )
+        return next((status for holds, status in checks if holds), None)
+
+    def _has_moved(self, identifier: str) -> bool:
+        """Return whether the transfer has already moved value, in this journal or in one before a memory clear."""
+        return (
+            self._machine.journal.knows(format_entry_id(identifier))
+            or compute_short_digest(identifier) in self._moved_before
+        )
+
+    def _is_jackpot_of_promotion(self, order: Order) -> bool:
+        """Return whether the order is a bonus jackpot that contains promotional credit.
+
+        This is not allowed, because a jackpot is paid in cash.
+        """
+        cashable_cents = order.cents.get(CreditKind.CASHABLE, 0)
+        return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
+
+    def _is_kind_offered(self, kind: TransferKind) -> bool:
+        host = self._machine.state(HostMoney)
+        if kind is TransferKind.OTHER:
+            return False
+        return host.bonuses if kind.is_bonus else host.transfers
+
+    def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
+        """Return the status with which a key is refused, or None. A key of all zeros means that no key is needed."""
+        if not any(key):
+            return None
+        stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
+        if stored is None:
+            return TransferStatus.NOT_REGISTERED
+        right = hmac.compare_digest(stored.key_digest, _compute_key_digest(key))
+        return None if right else TransferStatus.KEY_MISMATCH
+
+    def cancel(self) -> TransferStatus:
+        """Cancel a pending order; return the status of the last order."""
+        if self._machine.state(HostMoney).order is not None:
+            self._handle(Event(EventType.TRANSFER_CANCELLED))
+        last = self.last
+        return TransferStatus.NONE if last is None else last.status
+
+    # ------------------------------------------------------------------ results
+    @property
+    def last(self) -> Result | None:
+        """Return the last order with its result so far, or None if there was none."""
+        order = self._machine.state(HostMoney).order
+        if order is not None:
+            return Result(
+                identifier=order.identifier,
+                kind=order.kind,
+                status=TransferStatus.PENDING,
+                cents=order.cents,
+                expires=order.expires,
+                pool=order.pool,
+                codes=order.codes,
+                at=self._machine.clock.now(),
+                position=0,
+            )
+        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        return None if stored is None else _build_result(stored)
+
+    def history(self, position: int) -> Result | None:
+        """Return the latest transfer at this index (1 to 35) of the history, or None."""
+        for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
+            record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
+            if record.position == position:
+                return _build_result(record)
+        return None
+
+    @property
+    def has_unread_result(self) -> bool:
+        """Return whether a transfer has ended and the host has not read its result yet."""
+        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        return stored is not None and not stored.told
+
+    def acknowledge_result(self) -> None:
+        """Record that the host has read the result of the transfer. A repeat changes nothing."""
+        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        if stored is not None and not stored.told:
+            self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(stored, told=True)})
+
+    # ------------------------------------------------------------------ what is possible now
+    def possible(self, kind: TransferKind) -> bool:
+        """Return whether a transfer of this kind could be executed now or after the current game."""
+        free = self._engine.state in _FREE or self._engine.state is State.PLAYING
+        if kind is TransferKind.OUT and self._machine.credit_cents == 0:
+            return False
+        return free and self._is_kind_offered(kind)
+
+    # ------------------------------------------------------------------ the lock
+    @property
+    def locked(self) -> bool | None:
+        """Return True if the host has the lock, None if its request is pending, and False otherwise."""
+        lock = self._machine.state(HostMoney).lock
+        if lock is None or lock.cash_out:
+            return False
+        return True if self._engine.state is State.LOCKED else None
+
+    def lock(self, condition: int, hundredths: int) -> bool | None:
+        """Request a lock for the given number of hundredths of a second; a repeat restarts the time."""
+        money = self._machine.state(HostMoney)
+        until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
+        previous = money.lock
+        waits = previous is not None and previous.is_offer
+        money.lock = Lock(condition, until_ns, cash_out_waits=waits)
+        self._handle(Event(EventType.LOCK_REQUESTED))
+        return self.locked
+
+    def unlock(self) -> None:
+        """Release the lock or withdraw its request. Without a lock, do nothing."""
+        if self._machine.state(HostMoney).lock is not None:
+            self._handle(Event(EventType.LOCK_ENDED))
+
+    # ------------------------------------------------------------------ cash-outs to the host
+    @property
+    def is_cash_out_offered(self) -> bool:
+        """Return whether the player's cash-out is currently offered to the host."""
+        lock = self._machine.state(HostMoney).lock
+        return lock is not None and lock.cash_out
+
+    @property
+    def cash_out_terms(self) -> tuple[bool, bool]:
+        """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
+        terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
+        return (False, False) if terms is None else (terms.enabled, terms.hard)
+
+    def set_cash_out(self, *, enabled: bool, hard: bool) -> None:
+        """Set whether cash-outs are offered to the host first. A repeat changes nothing."""
+        terms = CashOutTerms(enabled=enabled, hard=hard)
+        if (enabled, hard) != self.cash_out_terms:
+            self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
+
+    # ------------------------------------------------------------------ registration
+    @property
+    def registration(self) -> Registration:
+        """Return the machine's registration."""
+        stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
+        host = self._machine.state(HostMoney)
+        if stored is None:
+            return Registration(asset_number=host.asset_number)
+        return Registration(True, host.asset_number, stored.pos_id, host.registration_key)
+
+    def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
+        """Register the machine; return it as not registered if the asset number is not the machine's."""
+        host = self._machine.state(HostMoney)
+        if not host.asset_number or asset_number != host.asset_number:
+            return Registration(asset_number=host.asset_number)
+        record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
+        unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
+        if unproved or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record:
+            state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
+            self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
+        host.registration_key = key
+        return self.registration
+
+    def unregister(self) -> Registration:
+        """Delete the registration. A repeat changes nothing."""
+        if self._machine.memory.get(HostKey.REGISTRATION) is not None:
+            self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})
+        self._machine.state(HostMoney).registration_key = b""
+        return self.registration
+
+
+def _build_result(record: TransferRecord) -> Result:
+    return Result(
+        identifier=record.identifier,
+        kind=record.kind,
+        status=record.status,
+        cents=record.cents,
+        expires=date.fromisoformat(record.expires) if record.expires else None,
+        pool=record.pool,
+        codes=record.codes,
+        at=datetime.fromisoformat(record.at),
+        position=record.position or 0,
+    )
+
+
+def _is_identifier(text: str) -> bool:
+    """Return whether the text is one to twenty printable ASCII characters."""
+    return 0 < len(text) <= 20 and text.isascii() and text.isprintable()
+
+
+def _compute_key_digest(key: bytes) -> str:
+    return hashlib.sha256(key).hexdigest()

@@ -1,0 +1,321 @@
+"""Electronic transfers between the credits and a host, and the lock that keeps the machine idle for them.
+
+A host orders a transfer under its own identifier. The value moved, the identifier and the result are one
+journal transaction, whose id contains the identifier. A repeat therefore moves nothing, regardless of its
+sender and after any power loss (K-09). An order that cannot be executed now is held in memory while a game
+is in progress. A restart drops it: when the host polls, it finds no such transfer and may order it again.
+
+Bonuses are paid by the operator and metered as wins of a bonus system. A bonus jackpot is never added to the
+credit meter: it waits for the attendant, like every jackpot.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from egm.errors import InvariantError
+from egm.host.entries import (
+    AFT_COMPLETE,
+    AFT_FAILED,
+    AFT_LOCKED,
+    AFT_OFFERED,
+    AFT_UNLOCKED,
+    CREDIT_EXPIRED,
+    AftLocked,
+    AftOffered,
+    AftUnlocked,
+)
+from egm.host.keys import HostKey
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
+from egm.money.entries import AFT_JACKPOT
+from egm.money.events import CashOut
+from egm.money.host_money import HostMoney, Lock, Order
+from egm.money.keys import MoneyKey
+from egm.money.records.host import (
+    CashOutTerms,
+    HostTicketRecord,
+    Redeeming,
+    RestrictedTerms,
+    TransferKind,
+    TransferRecord,
+    TransferStatus,
+)
+from egm.money.records.money import HandpayRecord
+from egm.money.restricted import find_restricted_terms, have_terms_expired
+from meters import Transfer
+
+#: Number of transfers the host may read back (E-05: at least 35).
+HISTORY: Final = 35
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def order_is_open(machine: Machine, _: Event) -> bool:
+    """Return whether a transfer is ordered and not executed yet."""
+    return machine.state(HostMoney).order is not None
+
+
+def lock_is_asked(machine: Machine, _: Event) -> bool:
+    """Return whether a host has requested or holds the lock."""
+    return machine.state(HostMoney).lock is not None
+
+
+def host_takes_cash_out(machine: Machine, event: Event) -> bool:
+    """Return whether the cash-out is to be offered to the host first.
+
+    The host must be online and have enabled this, there must be credit, and the event must not come from an
+    offer that the host has just declined.
+    """
+    money = machine.state(HostMoney)
+    terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
+    return (
+        money.transfers
+        and money.online
+        and terms is not None
+        and terms.enabled
+        and machine.credit_cents > 0
+        and not event.of(CashOut).passed
+    )
+
+
+def restricted_has_expired(machine: Machine, _: Event) -> bool:
+    """Return whether there is restricted credit whose expiry date has passed; False while the clock is not trusted."""
+    terms = find_restricted_terms(machine)
+    return terms is not None and have_terms_expired(machine, terms)
+
+
+# ---------------------------------------------------------------------------------------------- transfers
+def execute_transfer_order(machine: Machine, _: Event) -> None:
+    """Execute the host's pending order, or record why it cannot be executed.
+
+    After an executed order, the lock is released unless the order keeps it.
+    """
+    money = machine.state(HostMoney)
+    order = _remove_order(machine)
+    cents = _find_possible_amounts(machine, order)
+    if isinstance(cents, TransferStatus):
+        note_failure(machine, order, cents)
+        return
+    _post_transfers(machine, order, cents)
+    lock = money.lock
+    if lock is not None and not order.lock_after:
+        money.lock = None
+        if order.kind is TransferKind.OUT:
+            _decline_cash_out(machine, lock)
+
+
+def refuse_transfer(machine: Machine, _: Event) -> None:
+    """Refuse the order because the machine is busy."""
+    note_failure(machine, _remove_order(machine), TransferStatus.NOT_NOW)
+
+
+def cancel_transfer(machine: Machine, _: Event) -> None:
+    """Cancel a pending order at the host's request."""
+    note_failure(machine, _remove_order(machine), TransferStatus.CANCELLED)
+
+
+def _remove_order(machine: Machine) -> Order:
+    money = machine.state(HostMoney)
+    order, money.order = money.order, None
+    if order is None:
+        raise InvariantError("a transfer without an order")
+    return order
+
+
+def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
+    """Return the amounts by kind that the order can move now, or the status with which it is refused."""
+    limit_cents = machine.profile.host.transfer_limit_cents
+    promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
+    if promised and not takes_pool(
+        machine, order.pool
+    ):  # credit of another pool was added while the order waited
+        return TransferStatus.OTHER_POOL
+    if order.kind is TransferKind.OUT:
+        cents = {
+            kind: min(requested_cents, machine.read_credit_cents(kind))
+            for kind, requested_cents in order.cents.items()
+        }
+    else:
+        cents = dict(order.cents)
+        if order.kind is not TransferKind.BONUS_JACKPOT:
+            room_cents = machine.profile.value_in.credit_limit_cents - machine.credit_cents
+            limit_cents = min(limit_cents, max(0, room_cents))
+    within = _limit_amounts(cents, limit_cents)
+    if within == order.cents:
+        return within
+    if order.partial and not order.kind.is_bonus:
+        return within
+    return TransferStatus.BAD_AMOUNT if within == cents else TransferStatus.OVER_LIMIT
+
+
+def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
+    """Return the amounts reduced so that their sum is at most the limit; the kinds that come first are kept."""
+    within, remaining_cents = {}, limit_cents
+    for kind, requested_cents in cents.items():
+        within[kind] = min(requested_cents, remaining_cents)
+        remaining_cents -= within[kind]
+    return within
+
+
+def _post_transfers(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> None:
+    """Record the transfers, the result and what the host may read of them, in one transaction."""
+    status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
+    moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
+    count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
+    result = replace(_build_result_record(machine, order, status, cents), position=(count - 1) % HISTORY + 1)
+    state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
+    if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
+        expires = "" if order.expires is None else order.expires.isoformat()
+        state[MoneyKey.RESTRICTED] = RestrictedTerms(expires=expires, pool=order.pool)
+    by_hand = order.kind is TransferKind.BONUS_JACKPOT
+    if by_hand:
+        state[MoneyKey.HANDPAY] = HandpayRecord(
+            id=format_entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
+        )
+    machine.post(
+        AFT_JACKPOT if by_hand else AFT_COMPLETE,
+        result,
+        entry_id=format_entry_id(order.identifier),
+        transfers=tuple(_build_transfer(machine, order.kind, kind, part) for kind, part in moved.items()),
+        state=state,
+    )
+    if moved:
+        total_cents = sum(moved.values())
+        machine.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
+
+
+def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
+    credit = machine.credit(kind)
+    match way:
+        case TransferKind.IN:
+            return Transfer(f"world:aft_in:{kind}", credit, amount_cents)
+        case TransferKind.OUT:
+            return Transfer(credit, f"out:aft_out:{kind}", amount_cents)
+        case TransferKind.BONUS:
+            return Transfer("house:bonus", credit, amount_cents)
+        case TransferKind.BONUS_JACKPOT:
+            return Transfer("house:bonus", "out:handpay_bonus", amount_cents)
+        case TransferKind.OTHER:
+            raise InvariantError("a transfer of a kind this machine does not support")
+
+
+def note_failure(
+    machine: Machine, order: Order, status: TransferStatus, *, host_has_result: bool = False
+) -> None:
+    """Record an order that moves nothing; ``host_has_result`` says that its host already has the reply."""
+    result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
+    record = replace(result, position=0, told=host_has_result)
+    machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
+
+
+def _build_result_record(
+    machine: Machine, order: Order, status: TransferStatus, cents: Mapping[CreditKind, int]
+) -> TransferRecord:
+    return TransferRecord(
+        identifier=order.identifier,
+        kind=order.kind,
+        status=status,
+        cents=cents,
+        asked_cents=order.total_cents,
+        expires="" if order.expires is None else order.expires.isoformat(),
+        pool=order.pool,
+        codes=order.codes,
+        at=machine.clock.now().isoformat(timespec="seconds"),
+        told=False,
+    )
+
+
+def format_entry_id(identifier: str) -> str:
+    """Return the journal transaction id for a host's identifier; the journal rejects a duplicate."""
+    return f"transfer:{identifier}"
+
+
+# ---------------------------------------------------------------------------------------------- the lock
+def take_lock(machine: Machine, _: Event) -> None:
+    """Grant the lock."""
+    lock = _require_lock(machine)
+    machine.state(HostMoney).lock = replace(lock, granted=True)
+    machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
+
+
+def offer_to_host(machine: Machine, _: Event) -> None:
+    """Lock the machine while the player's cash-out is offered to the host."""
+    until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
+    machine.state(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
+    machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
+    machine.notice = Notice(code="cash_out_to_host")
+
+
+def end_lock(machine: Machine, _: Event) -> None:
+    """End the lock; a cash-out the host declined is paid another way, unless the host has forbidden that."""
+    lock, machine.state(HostMoney).lock = _require_lock(machine), None
+    if lock.granted:
+        machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
+    _decline_cash_out(machine, lock)
+
+
+def _decline_cash_out(machine: Machine, lock: Lock) -> None:
+    """Mark the cash-out that the host has declined, so that it is paid another way.
+
+    If the host has forbidden other ways, the credit stays, and the player is shown a notice.
+    """
+    money = machine.state(HostMoney)
+    if lock.is_offer and machine.credit_cents:
+        hard = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
+        money.cash_out_passed = not hard
+        money.not_taken_cents = machine.credit_cents if hard else None
+        machine.notice = Notice(code="cash_out_not_taken", severity="warning") if hard else None
+
+
+def _require_lock(machine: Machine) -> Lock:
+    money = machine.state(HostMoney)
+    if money.lock is None:
+        raise InvariantError("no lock to grant or end")
+    return money.lock
+
+
+# ---------------------------------------------------------------------------------------------- promotions
+def expire_restricted(machine: Machine, _: Event) -> None:
+    """Remove expired restricted credit from the meter."""
+    amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
+    flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
+    machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED: None})
+    machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
+
+
+# ---------------------------------------------------------------------------------------------- in its turn
+def give_order_its_turn(_machine: Machine, _: Event) -> Event:
+    """Return the event that executes an order after the game, or refuses it if the machine is now busy.
+
+    The order does not wait any longer: hours later it might credit another player.
+    """
+    return Event(EventType.TRANSFER_ORDERED)
+
+
+def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
+    """Return the event that grants a requested lock once the machine is idle."""
+    return Event(EventType.LOCK_REQUESTED)
+
+
+def cash_out_has_passed(machine: Machine, _: Event) -> bool:
+    """Return whether the host has just declined a cash-out, which is not paid another way yet."""
+    return machine.state(HostMoney).cash_out_passed
+
+
+def pass_cash_out_on(machine: Machine, _: Event) -> Event:
+    """Return the event that pays the declined cash-out another way, once."""
+    machine.state(HostMoney).cash_out_passed = False
+    return Event(EventType.CASH_OUT, CashOut(passed=True))
+
+
+def takes_pool(machine: Machine, pool: int) -> bool:
+    """Return whether restricted credit of this pool may be added: credit of different pools is never mixed.
+
+    Both the credit on the meter and an authorised ticket that is still being stacked count.
+    """
+    on_meter = find_restricted_terms(machine)
+    ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    coming = ticket.restricted if ticket is not None and ticket.status is Redeeming.PENDING else None
+    return all(terms is None or terms.pool == pool for terms in (on_meter, coming))

@@ -1,0 +1,102 @@
+"""Payloads of the integrity events: start, faults, doors, who disables the machine, and technicians' forms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.events import EventName, EventType, FaultChange, Payload
+from egm.staff.events import FilledForm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryReady:
+    """The machine has started and read its memory: the version of its software, and its profile."""
+
+    version: str | None = None
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfTestResult:
+    """The self-test has passed; ``games``: the digest of each installed game, by id."""
+
+    games: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The self-test or the random number generator has failed, and how."""
+
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorChange:
+    """A door was opened or closed; ``unattended`` if that happened while the machine was off."""
+
+    door: str
+    unattended: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disabled(FilledForm):
+    """A host, a link or an operator disables the machine, and why."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enabled(FilledForm):
+    """The source of an earlier :class:`Disabled` enables the machine again."""
+
+    source: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsForm(FilledForm):
+    """A form by which a technician clears faults, with what they have found."""
+
+    finding: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockForm(FilledForm):
+    """A form by which the clock is confirmed, with the date as YYYYMMDD."""
+
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureForm(FilledForm):
+    """A form by which the cabinet file in use is signed, and why."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountersForm(FilledForm):
+    """A form about exchanged hard meters, with the readings of the new ones."""
+
+    reason: str = ""
+    readings: str = ""
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.MEMORY_READY: MemoryReady,
+    EventType.SELF_TEST_PASSED: SelfTestResult,
+    EventType.SELF_TEST_FAILED: Failure,
+    EventType.CHANCE_FAILED: Failure,
+    EventType.FAULT_RAISED: FaultChange,
+    EventType.FAULT_CLEARED: FaultChange,
+    EventType.DOOR_OPENED: DoorChange,
+    EventType.DOOR_CLOSED: DoorChange,
+    EventType.DISABLED: Disabled,
+    EventType.ENABLED: Enabled,
+    EventType.FAULTS_SETTLED: FaultsForm,
+    EventType.CLOCK_CONFIRMED: ClockForm,
+    EventType.FILE_SIGNED: SignatureForm,
+    EventType.VERIFY: FilledForm,
+    EventType.COUNTERS_EXCHANGED: CountersForm,
+}

@@ -1,0 +1,44 @@
+"""Facts from earlier journals that must survive an authorised memory clear.
+
+The first entries after the clear list which transfers have moved value, which tickets have ended, and the
+commitments to mystery prizes, so that nothing is paid or drawn twice.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from egm.progressive.keys import ProgressiveKey
+from meters import JournalView
+
+
+def compute_short_digest(identifier: str) -> str:
+    """Return the first 16 hexadecimal digits of the identifier's SHA-256, long enough to avoid collisions."""
+    return hashlib.sha256(identifier.encode()).hexdigest()[:16]
+
+
+def has_ended(journal: JournalView, entry_id: str) -> bool:
+    """Return whether a ticket has ended with this entry, in this journal or the one before it."""
+    if journal.knows(entry_id):
+        return True
+    carried = next(journal.entries("clear.kept", limit=1), None)
+    record = None if carried is None else carried.record
+    ended = record.get("ended") if isinstance(record, Mapping) else None
+    return isinstance(ended, list) and entry_id in ended
+
+
+def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
+    """Return the commitment to a level's prize received before a memory clear, or None."""
+    carried = next(journal.entries("clear.kept", limit=1), None)
+    commitment: Any = None if carried is None else carried.state.get(f"{ProgressiveKey.SEALED}{level}")
+    return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
+
+
+def list_earlier_transfers(journal: JournalView) -> frozenset[str]:
+    """Return the short digests of the transfers that moved value in earlier journals."""
+    moved: set[str] = set()
+    for entry in journal.entries("clear.identifiers"):
+        if isinstance(entry.record, Mapping):
+            part = entry.record["sha256"]
+            moved.update(str(digest) for digest in part) if isinstance(part, list) else None
+    return frozenset(moved)

@@ -1,0 +1,194 @@
+"""Payloads of the money events: bills, coins and tickets, payouts, and the forms about a player's money."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from egm.devices.ledgers import CoinDoubt
+from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.staff.events import Authorisation, FilledForm, RulingForm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperEscrowed:
+    """Base of a bill or ticket that the acceptor holds in escrow; ``escrow`` is the acceptor's number of it."""
+
+    escrow: int
+
+    @property
+    def face_cents(self) -> int:
+        """Return the amount printed on a bill, in minor units; 0 for a ticket, whose value is not known yet."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillEscrowed(PaperEscrowed):
+    """The acceptor holds a bill in escrow."""
+
+    amount_cents: int
+
+    @property
+    def face_cents(self) -> int:
+        """Return the amount of the bill, in minor units."""
+        return self.amount_cents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketEscrowed(PaperEscrowed):
+    """The acceptor holds a ticket in escrow, with the digits of its bar code."""
+
+    digits: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperRefused:
+    """The acceptor has returned or rejected a bill or ticket, and why; ``ticket`` if it is known to be a ticket."""
+
+    reason: str
+    ticket: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintFailure:
+    """A ticket was not printed, and why; with ``doubt``, it is unknown whether it was."""
+
+    why: str = ""
+    doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinsPaid:
+    """The hopper has stopped after paying a number of coins.
+
+    ``doubt``: why it is unknown whether more coins have left; empty if the number is certain.
+    """
+
+    paid_coins: int
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperNotStacked:
+    """A bill or ticket that was ordered into the box did not get there or cannot be located, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnorderedValue:
+    """A device has taken money without an order: at most this amount, in minor units."""
+
+    device: str
+    why: str
+    most_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinsIn:
+    """Coins have passed the acceptor: the value of each in minor units, and whether it fell into the hopper.
+
+    ``position`` is the acceptor's event counter after them; ``doubt`` describes coins that cannot be credited.
+    """
+
+    coins: tuple[tuple[int, bool], ...]
+    position: int
+    doubt: CoinDoubt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinsStrayed:
+    """Coins have left the hopper without an order: how many, and how the driver noticed."""
+
+    coins: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CashOut:
+    """The credits are to be paid out; ``passed`` if a host has declined to take them."""
+
+    passed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoPayoutDevice:
+    """The credits can only be paid by hand, and why."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentForm(FilledForm):
+    """A form about a hand-pay: the means of payment and, if required, the player's identity."""
+
+    method: str = ""
+    name: str | None = None
+    document: str | None = None
+    number: str | None = None
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Return the texts that identify the player, by field; empty unless all are given."""
+        texts = {"name": self.name, "document": self.document, "number": self.number}
+        stripped = {name: (text or "").strip() for name, text in texts.items()}
+        return stripped if all(stripped.values()) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplementForm(RulingForm):
+    """A form about the part of a winning combination that the machine did not pay, in minor units."""
+
+    amount_cents: int = 0
+    play_id: str | None = None
+    slip: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanTicketForm(RulingForm):
+    """A form about a ticket found without its owner, with its number."""
+
+    number: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForfeitCreditsForm(RulingForm):
+    """A form by which credits are forfeited, in minor units."""
+
+    amount_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedAmountForm(RulingForm):
+    """A ruling on the disputed amount with the id ``disputed``: an amount in minor units, or on a ticket its state."""
+
+    disputed: str = ""
+    amount_cents: int | None = None
+    ticket: Literal["good", "void"] | None = None
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.BILL_ESCROWED: BillEscrowed,
+    EventType.TICKET_ESCROWED: TicketEscrowed,
+    EventType.BILL_STACKED: NoData,
+    EventType.BILL_NOT_STACKED: PaperNotStacked,
+    EventType.BILL_LOST: PaperNotStacked,
+    EventType.BILL_RETURNED: PaperRefused,
+    EventType.BILL_REJECTED: PaperRefused,
+    EventType.AMOUNT_DISPUTED: UnorderedValue,
+    EventType.COINS_IN: CoinsIn,
+    EventType.CASH_OUT: CashOut,
+    EventType.NO_PAYOUT_DEVICE: NoPayoutDevice,
+    EventType.TICKET_PRINTED: NoData,
+    EventType.TICKET_FAILED: PrintFailure,
+    EventType.COINS_PAID: CoinsPaid,
+    EventType.COINS_STRAYED: CoinsStrayed,
+    EventType.HANDPAY_RESET: Authorisation,
+    EventType.HANDPAY_FORM: PaymentForm,
+    EventType.FORFEIT_PRIZE: RulingForm,
+    EventType.FORFEIT_CREDITS: ForfeitCreditsForm,
+    EventType.COMPLEMENT: ComplementForm,
+    EventType.DISPUTED_AMOUNT: DisputedAmountForm,
+    EventType.ORPHAN_HANDPAY: RulingForm,
+    EventType.ORPHAN_CREDITS: RulingForm,
+    EventType.ORPHAN_TICKET: OrphanTicketForm,
+}

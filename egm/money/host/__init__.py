@@ -1,5 +1,0 @@
-"""The machine's side of host-controlled money, for any protocol: tickets with host numbers, and transfers.
-
-:mod:`~egm.money.host.model` is the machine's view of its host. ``tickets`` and ``transfers`` are the effects
-of the state table. ``ticket_port`` and ``transfer_port`` are the interfaces that a protocol's polls call.
-"""

@@ -1,0 +1,61 @@
+"""What hosts allow: bills, games and sounds that they can disable without taking the machine out of service.
+
+Each host's request is stored separately and survives a power loss; the machine does only what all of them
+allow.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from egm.host.keys import HostKey
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+
+
+class Control(StrEnum):
+    """A function of the machine that a host can restrict."""
+
+    BILL_ACCEPTOR = "bill_acceptor"
+    """False: bills and tickets are not accepted."""
+    BILLS = "bills"
+    """The bill denominations that may be accepted, in minor units."""
+    GAME = "game"
+    """One game (``game.<id>``); False: the game is not offered."""
+    SOUND = "sound"
+    """``no_play``: games are silent; ``off``: everything except alarms is silent."""
+
+
+def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
+    """Return what each host has requested for a control; ``of`` is the id of the game if the control is about one."""
+    name = f"{control}.{of}" if of else str(control)
+    return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
+
+
+def is_acceptor_allowed(machine: Machine) -> bool:
+    """Return whether all hosts allow bills and tickets."""
+    return False not in list_host_requests(machine, Control.BILL_ACCEPTOR)
+
+
+def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
+    """Return the denominations among ``bills_cents`` (minor units) that every host allows."""
+    if not is_acceptor_allowed(machine):
+        return frozenset()
+    for allowed in list_host_requests(machine, Control.BILLS):
+        bills_cents &= frozenset(allowed)
+    return bills_cents
+
+
+def is_game_allowed(machine: Machine, game_id: str) -> bool:
+    """Return whether no host has disabled the game."""
+    return False not in list_host_requests(machine, Control.GAME, game_id)
+
+
+def find_allowed_sound(machine: Machine) -> str:
+    """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
+    levels = list_host_requests(machine, Control.SOUND)
+    return next((level for level in ("off", "no_play") if level in levels), "on")
+
+
+def game_is_enabled(machine: Machine, _: Event) -> bool:
+    """Return whether no host has disabled the selected game."""
+    return is_game_allowed(machine, machine.selection.game_id)

@@ -1,0 +1,126 @@
+"""The machine's view of the host of its money, for any protocol.
+
+A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Everything
+that must survive a restart is in the journal, under the keys named here. This object adds only queries that
+the host has not answered yet; after a restart the machine sends them again or returns the ticket.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final
+
+from egm.config.cabinet_file import Validation
+from egm.host.keys import HostKey
+from egm.kernel.credits import CreditKind
+from egm.money.records.host import TransferKind, TransferStatus
+from meters.view import JournalView
+
+#: Printed tickets held for the host to read. If this many are unread, the machine issues no more.
+RING: Final = 31
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A ticket in escrow about which the host is being asked. Its full number is stored nowhere else."""
+
+    id: str
+    escrow: int
+    digits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A host's lock on the machine for a transfer, until a monotonic time in nanoseconds."""
+
+    condition: int
+    """The transfers that must be possible for the lock, as the protocol numbers them."""
+    until_ns: int
+    granted: bool = False
+    cash_out: bool = False
+    """Whether the machine set the lock itself, because it offers the player's cash-out to the host."""
+    cash_out_waits: bool = False
+    """Whether the host set the lock during such an offer, which it may still accept."""
+
+    @property
+    def is_offer(self) -> bool:
+        """Return whether a cash-out is offered to the host, and is paid another way if the host declines."""
+        return self.cash_out or self.cash_out_waits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A transfer ordered by the host; amounts by kind in minor units, absent if not requested."""
+
+    identifier: str
+    kind: TransferKind
+    cents: Mapping[CreditKind, int]
+    partial: bool = False
+    expires: date | None = None
+    pool: int = 0
+    lock_after: bool = False
+    wrong: TransferStatus | None = None
+    """The error the protocol layer found in the order, or None. The order is then recorded as refused."""
+    codes: Mapping[str, int] = field(default_factory=dict)
+    """Protocol codes (type, flags) to return to the host as they were received."""
+
+    @property
+    def total_cents(self) -> int:
+        """Return the total amount requested, in minor units."""
+        return sum(self.cents.values())
+
+
+@dataclass(slots=True)
+class HostMoney:
+    """The machine's exchange with the host of its money, as far as it is held in memory."""
+
+    validation: Validation = Validation.STAND_ALONE
+    transfers: bool = False
+    bonuses: bool = False
+    asset_number: int = 0
+    #: The name of the line to the host.
+    line: str = ""
+    #: Whether the host has polled recently; set by the link.
+    online: bool = False
+    inquiry: Inquiry | None = None
+    #: The full number of the ticket last returned; the journal contains masked numbers only.
+    answered: str = ""
+    lock: Lock | None = None
+    #: The transfer that the host has ordered and the machine has not executed yet
+    #: (:mod:`egm.host.transfers`).
+    order: Order | None = None
+    #: Whether the host has just declined a cash-out, which is now to be paid another way.
+    cash_out_passed: bool = False
+    #: The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered
+    #: again. In minor units.
+    not_taken_cents: int | None = None
+    #: The registration key; held only in memory, since the host registered in this run.
+    registration_key: bytes = field(default=b"", repr=False)
+
+
+def build_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
+    """Return the state changes that add a printed ticket to the ring of tickets that the host reads."""
+    count = _read_count(journal, HostKey.RING_COUNT)
+    return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
+
+
+def _read_count(journal: JournalView, key: str) -> int:
+    count = journal.state(key)
+    return count if isinstance(count, int) else 0
+
+
+def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
+    """Return the ring indices (1 to 31) of the tickets the host has not read, oldest first."""
+    read, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
+    return tuple(number % RING + 1 for number in range(read, count))
+
+
+def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
+    """Return the state change that marks the oldest unread ticket as read."""
+    return {HostKey.RING_READ: _read_count(journal, HostKey.RING_READ) + 1}
+
+
+def pay_out_in_ring(journal: JournalView, index: int) -> str | None:
+    """Return the id of the cash-out whose ticket is at a ring index, or None."""
+    pay_out_id = journal.state(f"{HostKey.RING}{index}")
+    return pay_out_id if isinstance(pay_out_id, str) else None

@@ -1,0 +1,1 @@
+"""Stored records of money in progress, and the queries over them."""

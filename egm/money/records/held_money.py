@@ -1,0 +1,50 @@
+"""The player's money held by a faulty device: the amount, or that it is unknown."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.devices.ledgers import EscrowPhase
+from egm.kernel.machine import Machine
+from egm.money.keys import MoneyKey
+from egm.money.records.money import CashOutRecord, PaperRecord
+from egm.tickets.redemption import LockedTicket
+
+#: The cash-out method of each paying device.
+_WAYS: Final = {"hopper": "coins", "ticket_printer": "ticket"}
+#: Faults with a bill or ticket in the path that the acceptor may not have reported yet.
+_WITH_A_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
+
+
+@dataclass(slots=True)
+class EscrowedBill:
+    """The bill held in escrow by the acceptor, as far as known in this run; 0 for none."""
+
+    amount_cents: int = 0
+
+
+def find_held_cents(machine: Machine, code: str) -> int:
+    """Return the player's money held by the faulty device, in minor units; 0 if none is known."""
+    device, _, name = code.partition(".")
+    if name == "disputed":
+        disputes: Any = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED))
+        return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
+    if device == "bill_acceptor":
+        return _find_acceptor_held_cents(machine)
+    pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _WAYS else None
+    return pay_out.amount_cents if pay_out is not None and pay_out.way == _WAYS[device] else 0
+
+
+def _find_acceptor_held_cents(machine: Machine) -> int:
+    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
+    if paper is not None and paper.phase is EscrowPhase.ORDERED:
+        return paper.amount_cents
+    redemption = machine.state(LockedTicket).redemption
+    return machine.state(EscrowedBill).amount_cents if redemption is None else redemption.ticket.amount_cents
+
+
+def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
+    """Return the held money for a fault notice: an amount, a bill of unknown amount, or nothing."""
+    amount_cents = find_held_cents(machine, code)
+    if amount_cents:
+        return {"amount_cents": amount_cents}
+    return {"held": "bill"} if code in _WITH_A_PAPER else {}

@@ -1,0 +1,168 @@
+"""Stored records about a host's money: the last ticket queried, the last transfer, and their terms.
+
+Amounts are minor units; dates are ISO 8601, or an empty string.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from egm.kernel.credits import CreditKind
+from egm.record_codec import omit_if_default
+from egm.record_fields import Count, Digest, Masked, Time
+
+
+class Redeeming(StrEnum):
+    """State of the redemption of a ticket that the host was queried about."""
+
+    NO_TICKET = "no_ticket"
+    WAITING = "waiting"
+    """The ticket is in escrow; the host has not yet replied with its value."""
+    PENDING = "pending"
+    """The host has authorised it; it is being stacked."""
+    REDEEMED = "redeemed"
+    """It is stacked and credited."""
+    MISREAD = "misread"
+    REJECTED_BY_HOST = "rejected_by_host"
+    NUMBER_MISMATCH = "number_mismatch"
+    BAD_AMOUNT = "bad_amount"
+    OVER_LIMIT = "over_limit"
+    OTHER_POOL = "other_pool"
+    """Restricted credit of another pool is on the meter."""
+    NOT_NOW = "not_now"
+    TIMED_OUT = "timed_out"
+    LINK_DOWN = "link_down"
+    DISABLED = "disabled"
+    NOT_STACKED = "not_stacked"
+    """Ordered into the box, but returned to the player."""
+
+
+class TransferKind(StrEnum):
+    """The direction and kind of a transfer."""
+
+    IN = "in"
+    """From the host to the credits."""
+    OUT = "out"
+    """From the credits to the host."""
+    BONUS = "bonus"
+    """An award added to the credits."""
+    BONUS_JACKPOT = "bonus_jackpot"
+    """An award paid by an attendant."""
+    OTHER = "other"
+    """A kind that this machine does not support; the order is refused and recorded."""
+
+    @property
+    def is_bonus(self) -> bool:
+        """Return whether the transfer is an award by the operator."""
+        return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
+
+
+class TransferStatus(StrEnum):
+    """The result of a transfer order; each protocol maps these to its own codes."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    PENDING = "pending"
+    CANCELLED = "cancelled"
+    NOT_UNIQUE = "not_unique"
+    BAD_FUNCTION = "bad_function"
+    BAD_IDENTIFIER = "bad_identifier"
+    BAD_AMOUNT = "bad_amount"
+    BAD_EXPIRY = "bad_expiry"
+    OVER_LIMIT = "over_limit"
+    NOT_NOW = "not_now"
+    NOT_REGISTERED = "not_registered"
+    KEY_MISMATCH = "key_mismatch"
+    WRONG_ASSET = "wrong_asset"
+    NOT_LOCKED = "not_locked"
+    OTHER_POOL = "other_pool"
+    RECEIPT = "receipt"
+    """The host requested a receipt, and this machine does not print receipts for transfers."""
+    UNSUPPORTED = "unsupported"
+    INCOMPATIBLE = "incompatible"
+    """The host has not yet read the result of the previous transfer."""
+    NONE = "none"
+
+    @property
+    def moved(self) -> bool:
+        """Return whether the transfer has moved value: all or part of the amount ordered."""
+        return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTicketRecord:
+    """The result of the last ticket the host was queried about: its masked number and value."""
+
+    id: str
+    """The id of the ticket's insertion."""
+    number: Masked
+    amount_cents: Count
+    kind: str
+    """The kind of credit; empty unless the host has authorised the ticket."""
+    status: Redeeming
+    """The result as reported to the host."""
+    told: bool
+    """Whether the host has read the result."""
+    expires: str | None = omit_if_default(None)
+    pool: Count | None = omit_if_default(None)
+    """The number of the host's pool of restricted credit, or null."""
+
+    @property
+    def restricted(self) -> "RestrictedTerms | None":
+        """Return the terms of the ticket's restricted credit, or None if it is another kind of credit."""
+        if self.kind != CreditKind.RESTRICTED:
+            return None
+        return RestrictedTerms(expires=self.expires or "", pool=self.pool or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestrictedTerms:
+    """Expiry date and pool of the restricted credit on the meter."""
+
+    expires: str
+    pool: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferRecord:
+    """A transfer ordered by a host and its result."""
+
+    identifier: str
+    """The host's transaction id."""
+    kind: TransferKind
+    """The direction: into or out of the machine, or a bonus of the host."""
+    status: TransferStatus
+    """The result as reported to the host."""
+    cents: Mapping[CreditKind, Count]
+    """The amount moved, by kind of credit."""
+    asked_cents: int
+    """The amount as ordered; if the order was refused for it, it may be negative."""
+    expires: str
+    pool: Count
+    """The number of the host's pool of restricted credit; 0 for none."""
+    codes: Mapping[str, int]
+    """Protocol codes to return to the host as they were received."""
+    at: Time
+    """The time of the result."""
+    told: bool
+    """Whether the host has read the result."""
+    position: Count | None = omit_if_default(None)
+    """The index in the transfer history, 1 to 35; 0 or null if nothing moved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CashOutTerms:
+    """How cash-outs are offered to the host."""
+
+    enabled: bool
+    """Whether cash-outs are offered to the host first."""
+    hard: bool
+    """Whether only the host may take them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrationRecord:
+    """The machine's registration for transfers; only the SHA-256 digest of the key is stored."""
+
+    pos_id: Count
+    key_digest: Digest

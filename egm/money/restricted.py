@@ -1,0 +1,21 @@
+"""The terms of restricted credit: the terms of the credit on the meter, and whether they have expired."""
+
+from datetime import date
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.machine import Machine
+from egm.money.keys import MoneyKey
+from egm.money.records.host import RestrictedTerms
+
+
+def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
+    """Return the terms of the restricted credit on the meter, or None."""
+    if not machine.read_credit_cents(CreditKind.RESTRICTED):
+        return None
+    return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+
+
+def have_terms_expired(machine: Machine, terms: RestrictedTerms) -> bool:
+    """Return whether the expiry date of restricted credit has passed; False while the clock is not trusted."""
+    believed = machine.times.is_believed and bool(terms.expires)
+    return believed and date.fromisoformat(terms.expires) < machine.local_date

@@ -1,0 +1,108 @@
+"""Payloads of the play events: what the player selects and decides, and the forms about a game.
+
+A request of the player has a default for each field: it is refused by its guard, as one for a value that is not
+offered.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.kernel.messages import Notice
+from egm.record_codec import IN_MEMORY
+from egm.staff.events import FilledForm, RulingForm
+from meters.transaction import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeShown:
+    """The outcome of the game with this id has been shown."""
+
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetRequest:
+    """The player selects a bet in credits, with what else the game's family needs."""
+
+    value: int | None = None
+    options: Mapping[str, JSON] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRequest:
+    """The player selects a game by its id."""
+
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenominationRequest:
+    """The player selects a denomination, in minor units."""
+
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageRequest:
+    """The player selects a language by its code."""
+
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceRequest:
+    """An answer to the pending decision: of the player, of a real wheel, or of another seat.
+
+    ``spin``: the wheel's spin, if a wheel decides. ``seat``: the seat whose recorded answer is entered;
+    ``notice`` is then the notice that stays on display.
+    """
+
+    value: JSON = None
+    spin: int | None = None
+    seat: int | None = None
+    notice: Annotated[Notice, IN_MEMORY] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
+    """What a player's own limit restricts: time, or the net cost."""
+
+    of: Literal["minutes", "cents"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitRequest:
+    """The player sets a limit for themselves; 0 removes it."""
+
+    value: int | None = None
+    options: LimitOptions = LimitOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckForm(FilledForm):
+    """A form by which management has the machine checked, with its remark."""
+
+    remark: str | None = None
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.PLAY: NoData,
+    EventType.BET: BetRequest,
+    EventType.GAME: GameRequest,
+    EventType.DENOMINATION: DenominationRequest,
+    EventType.LANGUAGE: LanguageRequest,
+    EventType.CHOOSE: ChoiceRequest,
+    EventType.SHOWN: OutcomeShown,
+    EventType.ACKNOWLEDGE: NoData,
+    EventType.LIMIT: LimitRequest,
+    EventType.REMINDER_DUE: NoData,
+    EventType.PAUSE_OVER: NoData,
+    EventType.SESSION_OVER: NoData,
+    EventType.RESIDUAL: NoData,
+    EventType.EXCHANGE_PRIZE: FilledForm,
+    EventType.REFUND_GAME: RulingForm,
+    EventType.FORFEIT_GAME: RulingForm,
+    EventType.MACHINE_CHECKED: CheckForm,
+}

@@ -1,0 +1,111 @@
+"""The open game and the last one, read from the journal.
+
+The entries ``game.start`` and ``game.choice`` contain wager, draws, choices and outcome, each once. The
+machine's state only refers to them by play id. This module also caches in memory what was just written or
+read.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from egm.kernel.credits import CreditKind
+from egm.kernel.machine import Machine
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryWon
+from egm.record_codec import from_json
+from meters import StoredEntry
+
+CARRIED_GAME: Final = "game.carried"
+"""The entry kind that repeats a game carried over by an authorised memory clear."""
+_CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
+CHOICE: Final = "game.choice"
+"""The entry kind of a further step of a game."""
+PUSH: Final = "house:push"
+"""The account that stakes are returned from."""
+WAGER: Final = "house:wager"
+"""The account that every stake goes to: wagers, and amounts added by answers."""
+MYSTERY_WON: Final = "progressive.won"
+"""The entry kind that adds to a game a prize found by a controller."""
+
+
+@dataclass(slots=True)
+class GameInProgress:
+    """The in-memory state of the open game, rebuilt from the journal after a restart."""
+
+    conversation: Any = None
+    """The game's conversation with its player, at its pending decision."""
+    record: GameRecord | None = None
+    """The game last written to the journal or read from it."""
+
+
+def open_game(machine: Machine) -> GameRecord | None:
+    """Return the game in progress, or None."""
+    pointer = machine.memory.read(GamePointer, PlayKey.GAME)
+    return None if pointer is None else _read_cached_game(machine, pointer.play_id)
+
+
+def find_beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
+    """Return a game's first entry in this journal, and the game as recorded in it.
+
+    The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
+    KeyError if there is no such entry.
+    """
+    start = machine.journal.get(f"{play_id}.start")
+    if start is None:
+        raise KeyError(f"{play_id} has no start entry in the journal")
+    return start, from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
+
+
+def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
+    """Return the last finished game and what it paid, or None."""
+    pointer = machine.memory.read(LastGame, PlayKey.LAST)
+    return None if pointer is None else (_read_cached_game(machine, pointer.play_id), pointer)
+
+
+def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+    """Return the stakes of the open game in order: account and minor units."""
+    if game.staked is not None:  # carried over from the journal before a memory clear
+        wagered: tuple[tuple[str, int], ...] = game.staked
+    else:
+        wagered = _list_wagers(machine, f"{game.play_id}.start")
+    step_count = len(game.steps) if game.raised_credits else 1
+    raised = (_list_wagers(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
+    return (*wagered, *(flow for flows in raised for flow in flows))
+
+
+def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
+    entry = machine.journal.get(entry_id)
+    flows = () if entry is None else entry.transfers
+    return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER)
+
+
+def win_is_taken(machine: Machine, game: GameRecord) -> bool:
+    """Return whether the last game's player has cashed out since; then WIN is not shown to the next player."""
+    end = machine.journal.get(f"{game.play_id}.end")
+    credit_accounts = {machine.credit(kind) for kind in CreditKind}
+    return end is not None and any(
+        flow.source in credit_accounts
+        for entry in machine.journal.entries(_CASH_OUTS, since=end.sequence)
+        for flow in entry.transfers
+    )
+
+
+def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
+    game = machine.state(GameInProgress)
+    if game.record is None or game.record.play_id != play_id:
+        game.record = _rebuild_game(machine, play_id)
+    return game.record
+
+
+def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
+    """Rebuild a game from its entries."""
+    start, game = find_beginning(machine, play_id)
+    for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
+        where = f"entry {entry.sequence}, {entry.kind}"
+        if entry.kind == CHOICE:
+            choice = from_json(GameChoice, entry.record, where)
+            game = game.after(choice) if choice.play_id == play_id else game
+        else:
+            won = from_json(MysteryWon, entry.record, where)
+            game = game.with_hits(won.hits) if won.play_id == play_id else game
+    return game

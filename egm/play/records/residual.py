@@ -1,0 +1,36 @@
+"""The terms for residual credit, which is too small to play or pay out, as recorded for each position."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from egm.kernel.machine import Machine
+from egm.play.keys import PlayKey
+from egm.record_fields import Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualTerms:
+    """Whether residual credit may be given up or played, and below which amount credit is residual."""
+
+    way: Literal["stays", "given_up", "played"]
+    """``stays``, ``given_up`` or ``played``, as in the profile."""
+    useful_cents: Count
+    """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
+
+
+def build_residual_terms(machine: Machine) -> ResidualTerms:
+    """Return the terms of a position; games and options change only between two starts."""
+    least_cents = [
+        cents * machine.find_least_stake(game_id, cents)
+        for game_id, denominations in machine.denominations_cents.items()
+        for cents in denominations
+    ]
+    coin_cents = machine.profile.coins.hopper_cents
+    useful_cents = min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
+    return ResidualTerms(way=machine.profile.pay_out.residual, useful_cents=useful_cents)
+
+
+def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
+    """Return the state that records the terms, empty if they are recorded already."""
+    terms = build_residual_terms(machine)
+    return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

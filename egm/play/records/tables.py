@@ -1,0 +1,158 @@
+"""Tables between rounds: the state of each, and the bets standing on it.
+
+If several positions play at one table, the state of the table itself (a shoe, a point) is stored once. Each
+position's record has its player's part: the standing bets, and the point they depend on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from egm.kernel.machine import Machine
+from egm.play.keys import TableKey
+from egm.play.records.game_record import GameName, GameRecord, TableInCommon, TableRecord
+from egm.record_codec import to_json
+from meters.transaction import JSON
+from paytables import Game, Rules
+
+
+@dataclass(slots=True)
+class AsRoundBegins:
+    """The shared table states at the start of a round, by definition, until all its seats have started."""
+
+    tables: dict[str, JSON] = field(default_factory=dict)
+
+
+# ---------------------------------------------------------------------------------------------- the two parts
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys of a table's state: those that its players share, and those that standing bets depend on."""
+
+    common: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
+
+
+def find_table_keys(rules: Rules, positions: int) -> Keys:
+    """Return the keys of this game's table on a machine with the given number of positions."""
+    several = positions > 1 and rules.betting_seconds is not None
+    return Keys(tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys)))
+
+
+def extract_shared_state(table: JSON, keys: Keys) -> JSON:
+    """Return the shared part of a table's state, or None if it is the initial state."""
+    parts = _to_mapping(table).items()
+    return {key: value for key, value in parts if key in keys.common and value is not None} or None
+
+
+def extract_own_state(table: JSON, keys: Keys) -> JSON:
+    """Return one player's part of a table's state, with the keys their bets depend on, or None if empty."""
+    if not (keys.common or keys.bound):
+        return table
+    parts = _to_mapping(table)
+    if parts.keys() <= {*keys.common, *keys.bound}:
+        return None
+    return {key: value for key, value in parts.items() if key not in keys.common or key in keys.bound}
+
+
+def join_table_state(player_part: JSON, shared: JSON, keys: Keys) -> JSON:
+    """Return a player's table: their own part and the shared part; standing bets keep the keys they depend on."""
+    if not keys.common:
+        return player_part
+    own_part = extract_own_state(player_part, keys)
+    shared_part = {
+        key: value for key, value in _to_mapping(shared).items() if own_part is None or key not in keys.bound
+    }
+    return {**_to_mapping(own_part), **shared_part} or None
+
+
+def has_missed_no_round(player_part: JSON, shared: JSON, keys: Keys) -> bool:
+    """Return whether a player's standing bets depend on the current shared state, so that no round was missed."""
+    own_part, bound_keys = extract_own_state(player_part, keys), Keys(keys.bound)
+    return (
+        not keys.common
+        or own_part is None
+        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared, bound_keys)
+    )
+
+
+def _to_mapping(table: JSON) -> Mapping[str, JSON]:
+    return table if isinstance(table, Mapping) else {}
+
+
+# ---------------------------------------------------------------------------------------------- what is kept
+def read_table(machine: Machine, digest: str) -> TableRecord | None:
+    """Return the state of a definition's table, or None for the initial state."""
+    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    if not keys.common:
+        return stored
+    table = join_table_state(
+        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+    )
+    if stored is not None:
+        return replace(stored, table=table)
+    game = _find_game(machine, digest)
+    if table is None or game is None:
+        return None
+    named = GameName(id=game.id, version=game.version, digest=digest)
+    return TableRecord(game=named, denomination_cents=machine.selection.denomination_cents, table=table)
+
+
+def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
+    """Return the tables with standing bets."""
+    tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
+    return tuple(read_table(machine, digest) or table for digest, table in tables.items() if table.staked)
+
+
+def own_of(machine: Machine, digest: str, table: JSON) -> JSON:
+    """Return the part of a table's state that belongs in the position's own record."""
+    return extract_own_state(table, _find_keys(machine, digest))
+
+
+def plays_along(machine: Machine, digest: str) -> bool:
+    """Return whether the position's bets are played with the others; if not, the player continues alone."""
+    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    return has_missed_no_round(
+        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+    )
+
+
+def read_shared_state(machine: Machine, digest: str) -> JSON:
+    """Return the shared state of a table, or None if nothing is stored or it is the initial state."""
+    starting = machine.installed(AsRoundBegins)
+    if starting is not None and digest in starting.tables:
+        return starting.tables[digest]
+    stored = _read_shared_record(machine, digest)
+    return None if stored is None else stored.table
+
+
+def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
+    """Return the change of a table's shared state made by a step of a game.
+
+    The first step marks its round as the latest. The end of the game stores the table as it left it, unless
+    another round has started since.
+    """
+    keys, round_id = find_table_keys(rules, machine.position.of), game.round_id or game.play_id
+    if not keys.common or (keys.bound and not game.round_id):
+        return {}
+    if len(game.steps) > 1:
+        last = _read_shared_record(machine, game.game.digest)
+        if game.outcome is None or last is None or last.round_id != round_id:
+            return {}
+    table = extract_shared_state(game.table if game.outcome is None else game.outcome.table, keys)
+    stored = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
+    return {f"{TableKey.SHARED}{game.game.digest}": to_json(stored)}
+
+
+def _read_shared_record(machine: Machine, digest: str) -> TableInCommon | None:
+    return machine.memory.read(TableInCommon, f"{TableKey.SHARED}{digest}")
+
+
+def _find_game(machine: Machine, digest: str) -> Game | None:
+    return next((game for game in machine.games.values() if game.digest == digest), None)
+
+
+def _find_keys(machine: Machine, digest: str) -> Keys:
+    """Return the keys of a table; none are shared if each position has its own table, as on most machines."""
+    if machine.position.of > 1 and (shared := _read_shared_record(machine, digest)) is not None:
+        return Keys(shared.keys, shared.bound)
+    game = _find_game(machine, digest)
+    return Keys() if game is None else find_table_keys(game.rules, machine.position.of)

@@ -1,0 +1,53 @@
+"""The stored spin of a real wheel that rounds wait for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from egm.kernel.machine import Machine
+from egm.play.keys import WheelKey
+from egm.play.records.game_record import GameRecord
+from egm.record_codec import omit_if_default
+from egm.record_fields import Count
+
+MissedBecause: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
+"""Why the number of a spin was missed: the wheel moved on, the reader's line was lost, or the machine restarted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelSpin:
+    """A spin, identified by the round of its games, with its number once that is known.
+
+    ``spin`` is the wheel's own counter, which restarts and wraps around. It is for display only and decides
+    nothing.
+    """
+
+    round_id: str
+    spin: Count
+    number: Count | None = omit_if_default(None)
+    unheard: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default("")
+    """Why its number was missed for good; empty while it may still arrive."""
+
+    earlier: Mapping[str, Count] = omit_if_default({})
+    """Numbers of earlier rounds, by round, that a game has not taken yet."""
+
+    @property
+    def is_awaited(self) -> bool:
+        """Return whether its number is still outstanding."""
+        return self.number is None and not self.unheard
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Return the recorded numbers that games may still have to take, by round."""
+        return {**self.earlier, **({} if self.number is None else {self.round_id: self.number})}
+
+
+def read_last_spin(machine: Machine) -> WheelSpin | None:
+    """Return the last spin for which betting was closed, or None."""
+    return machine.memory.read(WheelSpin, WheelKey.SPIN)
+
+
+def read_recorded_number(machine: Machine, game: GameRecord) -> int | None:
+    """Return the number of the spin that decides a real-wheel game, or None if none is recorded."""
+    spin = read_last_spin(machine)
+    return None if spin is None else spin.numbers.get(game.round_id)

@@ -1,0 +1,66 @@
+"""Payloads of the progressive events: what a controller reports, and the forms about levels and prizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.progressive.messages import Won
+from egm.record_codec import IN_MEMORY
+from egm.staff.events import FilledForm, RulingForm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwardLocked:
+    """A controller has locked the amount of a claim, in minor units."""
+
+    claim: str
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimPaid:
+    """A controller has recorded the payment of a claim."""
+
+    claim: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MysteryReported:
+    """A controller reports that a contribution of this machine has won a mystery level."""
+
+    level: str
+    won: Annotated[Won, IN_MEMORY]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelForm(FilledForm):
+    """A form by which everything that one level holds is moved to another."""
+
+    source: str = ""
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrolmentForm(FilledForm):
+    """A form about one step of the enrolment with the link."""
+
+    step: Literal["request", "answer", "enrol"] = "request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizeForm(RulingForm):
+    """A ruling on an unproved prize: it is paid or declined."""
+
+    decision: str = ""
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.AWARD_LOCKED: AwardLocked,
+    EventType.CLAIM_CLOSED: ClaimPaid,
+    EventType.MYSTERY_WON: MysteryReported,
+    EventType.LEVELS_MOVED: NoData,
+    EventType.MOVE_LEVEL: LevelForm,
+    EventType.LINK_ENROLMENT: EnrolmentForm,
+    EventType.PRIZE_RULED: PrizeForm,
+}

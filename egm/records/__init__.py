@@ -1,1 +1,0 @@
-"""Records that several features read: games as stored in the journal, and facts from an earlier journal."""

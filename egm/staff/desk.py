@@ -1,0 +1,259 @@
+"""The open service menu: the stack of places a person has entered, and the page of the last one.
+
+A place creates its page from the machine's memory each time it is shown, and returns where an answer leads.
+The menu holds no durable state: the signed-in person is in the journal
+(:attr:`~egm.staff.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a
+restart the menu is closed.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from egm.integrity.keys import IntegrityKey
+from egm.kernel.events import Event, EventType
+from egm.kernel.machine import Machine
+from egm.kernel.service_pages import ServicePage, Words
+from egm.money.keys import MoneyKey
+from egm.people import Permission, Person
+from egm.progressive.keys import ProgressiveKey
+from egm.staff.events import Authorisation
+from egm.staff.words import say
+from egm.staff.workbench import Workbench
+
+Severity = Literal["info", "warning", "alarm"]
+
+
+# ---------------------------------------------------------------------------------------------- where answers
+# lead
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Stay at the open place, and show a notice."""
+
+    notice: Words | None = None
+    severity: Severity = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Enter a further place."""
+
+    place: "Place"
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Leave the open place, or several places at once."""
+
+    places: int = 1
+    notice: Words | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """Submit an event, then leave as many places as ``places`` says.
+
+    If the state table refuses the event, no place is left and the page shows the reason.
+    """
+
+    event: Event
+    places: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Close the menu."""
+
+    why: str = "left"
+
+
+Move = Stay | Go | Back | Do | Leave
+
+
+def refuse(code: str) -> Stay:
+    """Return the move that stays at the place and shows the reason for a refusal: a code of ``service.refused``."""
+    return Stay(say(f"service.refused.{code}"), "warning")
+
+
+class Place(Protocol):
+    """One place of the menu. Every place inherits from it."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """Return the values entered at this place, which are lost when it is left; empty if there are none."""
+        return {}
+
+    def page(self, machine: Machine) -> ServicePage:
+        """Return the page that shows this place now. The desk adds id, person and notice."""
+        ...
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
+        """Return where the touched ``action`` leads; ``text`` is the input of the prompt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """One line of the main menu, shown to persons with ``permission``; None: to every signed-in person.
+
+    ``subject``: its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
+    """
+
+    id: str
+    subject: str
+    permission: Permission | None
+    make: Callable[[], Place]
+
+
+# ---------------------------------------------------------------------------------------------- the desk
+@dataclass(slots=True)
+class ServiceDesk:
+    """The service menu of one machine."""
+
+    places: list[Place] = field(default_factory=list)
+    person: Person | None = None
+    menu: str = "operator"
+    keyed: bool = True
+    """Whether a key was turned to open the menu."""
+    bench: Workbench = field(default_factory=Workbench)
+    restart: bool = False
+    """Whether a restart of the machine was requested."""
+    locked_since_ns: dict[str, int] = field(default_factory=dict)
+    """Monotonic start of each recorded lock of staff numbers."""
+    _notice: Words | None = None
+    _severity: Severity = "info"
+    _turn: int = 0
+    _warned: bool = False
+    """Whether the page has warned that leaving loses the entries of an open form."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether a page is shown."""
+        return bool(self.places)
+
+    def open(self, place: Place) -> None:
+        """Open the menu at this place, with nobody signed in."""
+        self.close()
+        self.places = [place]
+
+    def close(self) -> None:
+        """Leave every place and end device tests."""
+        self.places = []
+        self.person = None
+        self.bench.give_back()
+        self._set_notice(None)
+        self._warned = False
+        self._turn += 1
+
+    def enter(self, person: Person, place: Place) -> None:
+        """Enter the menu as a signed-in person."""
+        self.person, self.places = person, [place]
+        self._set_notice(None)
+
+    def is_answer_to_open_page(self, page: object) -> bool:
+        """Return whether an answer belongs to the open page; a second touch on an earlier page does not."""
+        return self.is_open and page == self._page_id
+
+    def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
+        """Process an answer to the open page.
+
+        Return the event to submit, Leave if the menu is to be closed, or None if nothing else is to be done.
+        The first request to leave a form with entries is answered with a warning; the second leaves the form.
+        """
+        self._turn += 1
+        if (action == "leave" and self._would_lose_entries(self.places)) or (
+            action == "back" and self._would_lose_entries(self.places[-1:])
+        ):
+            self._warned = True
+            self._set_notice(say("service.unconfirmed"), "warning")
+            return None
+        self._warned = False
+        ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
+        move = ways_out.get(action) or self.places[-1].answer(machine, action, text)
+        self._set_notice(None)
+        match move:
+            case Stay(notice=notice, severity=severity):
+                self._set_notice(notice, severity)
+            case Go(place=place):
+                self.places.append(place)
+            case Back(places=count, notice=notice):
+                self._step_back(count)
+                self._set_notice(notice)
+                return None if self.places else Leave()
+            case Do(event=event, places=count):
+                self._step_back(count)
+                self._set_notice(say("service.done"))
+                return event
+            case Leave():
+                return move
+        return None
+
+    def _would_lose_entries(self, places: list[Place]) -> bool:
+        """Return whether leaving these places loses entries of a form about which the person has not been warned."""
+        return not self._warned and any(place.values for place in places)
+
+    def page(self, machine: Machine) -> ServicePage | None:
+        """Return the open page, or None."""
+        if not self.places:
+            return None
+        person, notice, severity = self.person, self._notice, self._severity
+        machine_notice = machine.notice
+        if machine_notice is not None and machine_notice.code.startswith("refused."):
+            notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
+        return (
+            self.places[-1]
+            .page(machine)
+            .model_copy(
+                update={
+                    "id": self._page_id,
+                    "depth": len(self.places),
+                    "person": None
+                    if person is None
+                    else say(f"service.person.{person.role}", name=person.name, number=person.id),
+                    "notice": notice,
+                    "notice_severity": severity,
+                    "unconfirmed": self._would_lose_entries(self.places),
+                }
+            )
+        )
+
+    @property
+    def _page_id(self) -> str:
+        return f"page-{self._turn}"
+
+    def _step_back(self, count: int) -> None:
+        if count:
+            del self.places[-count:]
+
+    def _set_notice(self, notice: Words | None, severity: Severity = "info") -> None:
+        self._notice, self._severity = notice, severity
+
+
+def find_key_permission(machine: Machine) -> Permission:
+    """Return the permission that is required for what the attendant's key would do now, according to the rules."""
+    if machine.is_tilted:
+        return Permission.CLEAR_TILTS
+    if (
+        machine.memory.get(MoneyKey.HANDPAY) is not None
+        or machine.memory.get(ProgressiveKey.AWAITING) is not None
+    ):
+        return Permission.PAY_BY_HAND
+    if machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
+        return Permission.RESTART
+    return Permission.ANSWER_CALLS
+
+
+def find_actor(machine: Machine, event: Event) -> str:
+    """Return who acted: the person named in the event, else the signed-in person, else the key that was turned.
+
+    If the signed-in person is not permitted to do what the key does, another person must have turned the key,
+    so the key is returned.
+    """
+    signed_in = machine.state(ServiceDesk).person
+    if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):
+        signed_in = None
+    authorised = event.of(Authorisation)
+    name = authorised.person or (None if signed_in is None else signed_in.id)
+    return name or authorised.key or "attendant"

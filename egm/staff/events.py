@@ -1,0 +1,255 @@
+"""Payloads of the staff's events: keys, the service menu, device tests, and the forms that staff fill in.
+
+Every field of a form has a default, which stands for a field that is not filled in: an incomplete form is refused
+by the guards of its rule, with a message to the person.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.staff.records import Box, Work
+from meters.transaction import JSON
+
+#: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
+INFORMED_BY: Final = ("present", "telephone", "message", "letter")
+
+
+# ---------------------------------------------------------------------------------------------- keys and the menu
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorisation:
+    """Who caused an event: the key switch that was turned, and the persons who were verified by their PIN."""
+
+    key: str | None = None
+    person: str | None = None
+    """The staff number of the person who acted."""
+    persons: tuple[str, ...] = ()
+    """All who have authorised the event, ``person`` first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeySwitched:
+    """A key switch was turned on or back; ``unattended`` if that happened while the machine was off."""
+
+    key: str
+    on: bool
+    unattended: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuRequest:
+    """The service menu is to be opened, by a key or from the screen; a ``person`` is already signed in elsewhere."""
+
+    key: str = "screen"
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuMove:
+    """The service menu is to continue at another position."""
+
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuEnd:
+    """The service menu is to be closed, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageInput:
+    """The page that a person has answered, and the text they have entered, as received from the screen."""
+
+    page: JSON = None
+    input: JSON = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAnswer:
+    """A person has touched an action of a page."""
+
+    value: JSON = None
+    """The action."""
+    options: PageInput = PageInput()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkSeen:
+    """The monitoring system has read who is at work in the intervention with this id."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceTest(Authorisation):
+    """A device is to be tested; each test has its own parameters."""
+
+    device: str = ""
+    test: Literal["print", "pay", "take", "light", "calibrate"] | None = None
+    coins: int | None = None
+    """The number of coins to pay."""
+    on: bool | None = None
+    """Whether bills and tickets are taken."""
+    outputs: tuple[str, ...] | None = None
+    """The outputs to switch on."""
+    matrix: tuple[int, ...] = ()
+    """The touch calibration."""
+
+
+# ---------------------------------------------------------------------------------------------- forms
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilledForm(Authorisation):
+    """A form that staff have filled in; ``form`` is its id. Forms without fields have this payload."""
+
+    form: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulingForm(FilledForm):
+    """A form by which staff rule on money: why, or where it was found, as the form requires."""
+
+    reason: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionsForm(FilledForm):
+    """A form about one option of the operator; the fields of other options are None."""
+
+    option: Literal["bet_limit", "bet_minimum", "game", "denomination"] | None = None
+    bet_limit_cents: int | None = None
+    bet_minimum_cents: int | None = None
+    game: str | None = None
+    denomination_cents: str | None = None
+    """One of the denominations of a game, as text."""
+    on: Literal["yes", "no"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberForm(FilledForm):
+    """A form by which a locked staff number is unlocked."""
+
+    number: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterventionForm(FilledForm):
+    """A form by which an intervention is opened or closed: why, or what was done and which parts were replaced."""
+
+    kind: Work | None = None
+    reason: str = ""
+    work: str = ""
+    parts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillForm(FilledForm):
+    """A form about coins added to the hopper, in minor units."""
+
+    amount_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountForm(FilledForm):
+    """A form about the content of a box that was counted, in minor units."""
+
+    box: Box | None = None
+    counted_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseForm(FilledForm):
+    """A form about a machine base that is withdrawn or returned, with its lock and the main cashier."""
+
+    base: str = ""
+    lock: str = ""
+    cashier: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteForm(FilledForm):
+    """Base of a form that adds a note to a register of the venue."""
+
+    play_id: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every mandatory field of the note has a text."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputeForm(NoteForm):
+    """A note about a player's dispute: what they claim, the mechanic who was called, and the decision."""
+
+    claim: str = ""
+    mechanic: str = ""
+    decision: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every mandatory field of the note has a text."""
+        return has_texts(self.claim, self.mechanic, self.decision)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExclusionForm(NoteForm):
+    """A note about an excluded player; ``who`` goes to the register of identities only."""
+
+    reason: str = ""
+    who: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every mandatory field of the note has a text."""
+        return has_texts(self.reason, self.who)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentForm(NoteForm):
+    """A note about an incident: its judgement, and how and whom of the control service the venue has informed."""
+
+    what: str = ""
+    judgement: str = ""
+    informed: str = ""
+    officer: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every mandatory field has a text, and the way of informing is one of INFORMED_BY."""
+        return self.informed in INFORMED_BY and has_texts(self.what, self.judgement, self.officer)
+
+
+def has_texts(*texts: str | None) -> bool:
+    """Return whether each of the texts is neither missing nor blank."""
+    return all(text is not None and text.strip() for text in texts)
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    EventType.SERVICE: NoData,
+    EventType.KEY_MOVED: KeySwitched,
+    EventType.KEY_TURNED: Authorisation,
+    EventType.MENU: MenuRequest,
+    EventType.MENU_MOVED: MenuMove,
+    EventType.MENU_CLOSED: MenuEnd,
+    EventType.ANSWER: PageAnswer,
+    EventType.TEST: DeviceTest,
+    EventType.OPTIONS: OptionsForm,
+    EventType.RESTART: FilledForm,
+    EventType.NUMBER_UNLOCKED: NumberForm,
+    EventType.INTERVENTION_OPENED: InterventionForm,
+    EventType.INTERVENTION_CLOSED: InterventionForm,
+    EventType.INTERVENTION_SEEN: WorkSeen,
+    EventType.HOPPER_FILLED: FillForm,
+    EventType.BOX_COUNTED: CountForm,
+    EventType.BASE_WITHDRAWN: BaseForm,
+    EventType.BASE_RETURNED: BaseForm,
+    EventType.DISPUTE_DECIDED: DisputeForm,
+    EventType.EXCLUSION_NOTED: ExclusionForm,
+    EventType.INCIDENT_JUDGED: IncidentForm,
+}

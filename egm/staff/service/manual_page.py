@@ -1,0 +1,91 @@
+"""The manual at the machine: its chapters, each a searchable list, in the reader's language."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.machine import Machine
+from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
+from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.service.manual import CHAPTERS, Chapter, list_fault_codes
+from egm.staff.service.menu import Menu
+from egm.staff.words import BACK, build_pair_table, say, say_code
+
+#: A chapter with more columns is a list of its first cells, each of which opens.
+_COLUMNS: Final = 2
+
+
+class Manual(Place):
+    """Page of the active faults, each with its remedy, and of the chapters."""
+
+    def page(self, machine: Machine) -> ServicePage:
+        """Return a page with one line for each active fault and for each chapter."""
+        standing = tuple(
+            Row(cells=(say_code("tilt.text", code),), action=f"faults:{place}", mark="warning")
+            for place, code in enumerate(list_fault_codes())
+            if code in machine.faults
+        )
+        rows = tuple(Row(cells=(chapter.title,), action=chapter.id) for chapter in CHAPTERS)
+        return ServicePage(
+            id="",
+            title=say("service.menu.manual"),
+            tables=(*([Table(rows=standing)] if standing else []), Table(rows=rows)),
+            actions=(BACK,),
+        )
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:
+        """Enter a chapter, or directly one of its lines."""
+        name, _, place = action.partition(":")
+        chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
+        if chapter is None:
+            return refuse("not_offered")
+        return _Chapter(chapter).answer(machine, place, text) if place else Go(_Chapter(chapter))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chapter(Place):
+    """Page of one chapter: its table, or a searchable list if the table is too wide for the screen."""
+
+    chapter: Chapter
+
+    def page(self, machine: Machine) -> ServicePage:
+        """Return the lines."""
+        table = self.chapter.table(machine.state(Menu))
+        if len(table.columns) <= _COLUMNS:
+            return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+        rows = (Row(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
+        return ServicePage(
+            id="",
+            title=self.chapter.title,
+            tables=(Table(rows=tuple(rows)),),
+            prompt=Prompt(label=say("service.search"), kind="find"),
+            actions=(BACK,),
+        )
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Enter a line."""
+        rows = self.chapter.table(machine.state(Menu)).rows
+        if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
+            return refuse("not_offered")
+        return Go(_Line(self.chapter, rows[int(action)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line(Place):
+    """Page of one complete line of a chapter."""
+
+    chapter: Chapter
+    row: Row
+
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
+        """Return each cell with the name of its column."""
+        heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
+        table = build_pair_table(zip(heads, self.row.cells, strict=True))
+        return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+        """Refuse any action: the page only offers the way back."""
+        return refuse("not_offered")
+
+
+#: Every signed-in person may read it.
+PAGES: Final = (MenuEntry("manual", "machine", None, Manual),)

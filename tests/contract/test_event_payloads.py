@@ -1,0 +1,281 @@
+"""Every event has one declared payload, and a payload that differs from its declaration is refused by name."""
+
+import ast
+import builtins
+import collections.abc
+import dataclasses
+import inspect
+import itertools
+import re
+import textwrap
+import types
+import typing
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import get_args, get_origin
+
+import pytest
+
+import egm
+import tools
+from egm.app.features import FEATURES
+from egm.app.wiring import build_event
+from egm.errors import InvariantError
+from egm.kernel.events import Event, EventError, EventName, EventType, NoData, Payloads, State
+from egm.kernel.feature import Feature, Features
+from egm.kernel.messages import INTEGER_MAX, Intent
+from egm.kernel.rules import Rule
+from egm.kernel.states import only
+from egm.money.events import BillEscrowed
+from egm.play.events import BetRequest, GameRequest
+from egm.record_codec import IN_MEMORY
+from egm.staff.form import Field, FieldKind, Form
+from egm.testing.machine import MachineRig
+from meters.transaction import JSON
+
+PAYLOADS = FEATURES.rules.payloads
+#: For each plain type: values that are not of it, although Python would take some of them for it.
+NOT_OF = {int: (b"no", True, 1.0, "1"), str: (b"no", 1, None), bool: (b"no", 1, "true")}
+
+
+def sample(hint: object) -> object:
+    """Return a valid value of a field type."""
+    origin, inner = get_origin(hint), get_args(hint)
+    match origin:
+        case _ if hint == JSON:
+            found: object = "any JSON"
+        case _ if IN_MEMORY in inner:
+            found = inner[0].model_construct()
+        case typing.Annotated | typing.Union | types.UnionType:
+            found = sample(inner[0])
+        case typing.Literal:
+            found = inner[0]
+        case builtins.tuple:
+            found = tuple(map(sample, inner[: inner.index(Ellipsis) if Ellipsis in inner else None]))
+        case collections.abc.Mapping:
+            found = {"a": sample(inner[1])}
+        case _ if dataclasses.is_dataclass(hint):
+            found = values_of(hint)
+        case _ if issubclass(hint, StrEnum):
+            found = next(iter(hint))
+        case _:
+            found = {int: 1, str: "x", bool: True}[hint]
+    return found
+
+
+def values_of(payload: type) -> dict[str, object]:
+    return {field.name: sample(field.type) for field in dataclasses.fields(payload)}
+
+
+def find_nested_payload(hint: object) -> type | None:
+    """Return the dataclass that a field of this type has as its value, or None."""
+    return next((kind for kind in (hint, *get_args(hint)) if dataclasses.is_dataclass(kind)), None)
+
+
+def list_event_names(kind: type[EventName] = EventName) -> list[EventName]:
+    """Return the events of the product, of every enumeration of them."""
+    names = list(kind) if kind.__module__.startswith("egm.") else []
+    return [*names, *(event for below in kind.__subclasses__() for event in list_event_names(below))]
+
+
+def is_required(field: dataclasses.Field) -> bool:
+    return field.default is field.default_factory is dataclasses.MISSING
+
+
+def test_every_event_has_one_declared_payload():
+    declared = [event for feature in FEATURES.all for event in feature.events]
+    assert sorted(declared) == sorted(list_event_names())
+    assert set(PAYLOADS) == set(declared)
+    for payload in {PAYLOADS[event] for event in PAYLOADS}:
+        assert payload.__dataclass_params__.frozen, payload
+        assert "__slots__" in vars(payload), payload
+        assert payload.__doc__, payload
+
+
+@pytest.mark.parametrize("event", tuple(PAYLOADS), ids=str)
+def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
+    payload, values = PAYLOADS[event], values_of(PAYLOADS[event])
+    built = PAYLOADS.build(event, values)
+    assert built.type is event
+    assert type(built.of(payload)) is payload
+
+    with pytest.raises(EventError, match=rf"^{event}: another is 1, a field that is not known$"):
+        PAYLOADS.build(event, {**values, "another": 1})
+    for field in dataclasses.fields(payload):
+        if is_required(field):
+            left = {name: value for name, value in values.items() if name != field.name}
+            with pytest.raises(EventError, match=rf"^{event}: {field.name} is missing$"):
+                PAYLOADS.build(event, left)
+        for wrong in NOT_OF.get(field.type, () if field.type == JSON else (b"no",)):
+            named = rf"^{event}: {field.name} is {re.escape(repr(wrong))}, not "
+            with pytest.raises(EventError, match=named):
+                PAYLOADS.build(event, {**values, field.name: wrong})
+            with pytest.raises(EventError, match=named):
+                Event(event, dataclasses.replace(built.of(payload), **{field.name: wrong}))
+        if find_nested_payload(field.type) and IN_MEMORY not in get_args(field.type):
+            nested = {**values[field.name], "another": 1}
+            with pytest.raises(
+                EventError, match=rf"^{event}: {field.name}\.another is 1, a field that is not"
+            ):
+                PAYLOADS.build(event, {**values, field.name: nested})
+
+
+def test_an_event_carries_the_payload_declared_for_it(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    before = room.journal.sequence
+    for wrong in (
+        Event(EventType.GAME),
+        Event(EventType.GAME, BetRequest()),
+        Event(EventType.PLAY, GameRequest()),
+    ):
+        with pytest.raises(EventError, match=f"^{wrong.type}: carries "):
+            room.engine.submit(wrong)
+        with pytest.raises(EventError, match=f"^{wrong.type}: carries "):
+            room.engine.accepts_event(wrong)
+    with pytest.raises(EventError, match=r"^game: carries \{'value': 'a'\}, not a dataclass$"):
+        Event(EventType.GAME, {"value": "a"})
+    with pytest.raises(EventError, match=r"^bill_escrowed: carries BillEscrowed.*, not GameRequest$"):
+        Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=1, amount_cents=500)).of(GameRequest)
+    assert room.journal.sequence == before
+    room.close()
+
+
+def iter_built_events() -> Iterator[tuple[str, str, str]]:
+    """Yield location, event and payload of each ``Event(EventType.X, Payload(...))`` in the source.
+
+    The SAS host builds its events by ``host.handle(EventType.X, Payload(...))``.
+    """
+    for file in (file for package in (egm, tools) for file in Path(package.__path__[0]).rglob("*.py")):
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)) if "Event(" in text or "EventType." in text else ():
+            match node:
+                case ast.Call(func=ast.Name(id="Event"), args=[ast.Attribute(attr=event)]):
+                    yield f"{file}:{node.lineno}", event, "NoData"
+                case ast.Call(
+                    func=ast.Name(id="Event") | ast.Attribute(attr="handle"),
+                    args=[ast.Attribute(attr=event), ast.Call(func=ast.Name(id=payload))],
+                ) if payload != "replace":
+                    yield f"{file}:{node.lineno}", event, payload
+
+
+def test_the_product_builds_each_event_with_its_payload():
+    declared = {event.name: PAYLOADS[event].__name__ for event in PAYLOADS}
+    built = [found for found in iter_built_events() if found[1] in declared]
+    assert len(built) > 100
+    assert [(where, event, payload) for where, event, payload in built if payload != declared[event]] == []
+
+
+def iter_payloads_read(function: typing.Any, seen: set[object]) -> Iterator[type]:
+    """Yield each class of ``event.of(Class)`` in a guard or effect, and in the functions it passes the event to."""
+    if function in seen or not inspect.isfunction(function):
+        return
+    seen.add(function)
+    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="event"), attr="of"), args=[ast.Name(id=payload)]
+            ):
+                yield names[payload]
+            case ast.Call(func=ast.Name(id=called), args=args) if "event" in map(ast.unparse, args):
+                yield from iter_payloads_read(names[called], seen)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=called), args=args) if (
+                "event" in map(ast.unparse, args)
+            ):
+                yield from iter_payloads_read(getattr(names[module], called), seen)
+
+
+def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
+    """Otherwise the machine would stop at the event, in a state that no test may have reached."""
+    read = [
+        (event, function.__qualname__, payload)
+        for rule in FEATURES.rules
+        for event in rule.events
+        for function in (*rule.guards, *rule.effects)
+        for payload in iter_payloads_read(function, set())
+    ]
+    assert len(read) > 200
+    assert [found for found in read if not issubclass(PAYLOADS[found[0]], found[2])] == []
+
+
+def list_field_values(field: Field) -> list[str | int | None]:
+    """Return values that a field of a form can have when the form is submitted."""
+    found: list[str | int | None] = [None] if not field.required else []
+    match field.kind:
+        case FieldKind.NUMBER | FieldKind.AMOUNT:
+            return [*found, field.least, field.most]
+        case FieldKind.CHOICE if field.choices:
+            return [*found, *field.choices]
+    return [*found, "1"]
+
+
+@pytest.mark.parametrize("form", FEATURES.offered(Form), ids=lambda form: form.id)
+def test_whatever_is_entered_in_a_form_is_a_payload_of_its_event(form):
+    persons = {"form": form.id, "person": "4", "persons": ("4", "5")}
+    filled = {field.name: list_field_values(field)[-1] for field in form.fields}
+    for field in form.fields:
+        for value in list_field_values(field):
+            PAYLOADS.build(form.event, {**form.values, **persons, **filled, field.name: value})
+    PAYLOADS.build(form.event, {**form.values, **persons, **filled})
+    if form.needs:  # shown before anything is filled in
+        PAYLOADS.build(form.event, form.values)
+
+
+class UndeclaredEvent(EventName):
+    """Events of a feature that declares no payload for the second."""
+
+    FIRST = "first"
+    SECOND = "second"
+
+
+def test_features_declare_the_payloads_of_their_events_once():
+    twice = Feature(name="twice", events={EventType.PLAY: NoData})
+    with pytest.raises(InvariantError, match="the payload of play is declared twice"):
+        Features((*FEATURES.all, twice))
+    without = [dataclasses.replace(one, events={}) if one.name == "play" else one for one in FEATURES.all]
+    with pytest.raises(InvariantError, match=r"no feature declares the payload of .*choose"):
+        Features(without)
+    rules = tuple(Rule(event, only(State.IDLE), (), ()) for event in UndeclaredEvent)
+    added = Feature(name="added", rules=rules, events={UndeclaredEvent.FIRST: NoData})
+    with pytest.raises(InvariantError, match=r"^no feature declares the payload of second$"):
+        Features((*FEATURES.all, added))
+    with pytest.raises(EventError, match="no feature declares the payload of play"):
+        Payloads(())[EventType.PLAY]
+
+
+@pytest.mark.parametrize("name", get_args(Intent.model_fields["name"].annotation))
+def test_every_request_that_a_screen_can_send_becomes_an_event(name):
+    many = {"of": 1, "page": [], "bets": "x"}
+    for value, options in itertools.product((None, INTEGER_MAX, "\0"), (None, {}, {"value": 1}, many)):
+        event = build_event(Intent(name=name, value=value, options=options), PAYLOADS)
+        assert event.type == name
+        PAYLOADS.check(event)
+
+
+@pytest.mark.parametrize(
+    ("request_", "refused"),
+    [
+        ({"name": "game", "value": 7}, "refused.game_is_offered"),
+        ({"name": "denomination", "value": "5"}, "refused.denomination_is_offered"),
+        ({"name": "language", "value": 3}, "refused.language_is_offered"),
+        ({"name": "bet", "value": "1"}, "refused.bet_is_offered"),
+        ({"name": "bet"}, "refused.bet_is_offered"),
+        ({"name": "limit", "value": 5, "options": {"of": ["cents"]}}, "refused.limit_is_offered"),
+        ({"name": "limit", "value": 5, "options": {"of": "cents", "more": 1}}, "refused.limit_is_offered"),
+        ({"name": "choose", "value": 5}, "refused.idle"),
+        ({"name": "shown", "value": 7}, None),
+        ({"name": "answer", "value": 5, "options": {"page": {}, "input": 1}}, None),
+        ({"name": "play", "value": 1}, "refused.bet_is_covered"),
+    ],
+    ids=str,
+)
+def test_a_malformed_request_of_a_screen_is_refused_like_one_for_what_is_not_offered(
+    tmp_path, request_, refused
+):
+    room = MachineRig(tmp_path).boot()
+    before = room.journal.sequence
+    room.engine.submit(build_event(Intent(**request_), PAYLOADS))
+    assert room.notice == refused
+    assert room.journal.sequence == before
+    room.close()

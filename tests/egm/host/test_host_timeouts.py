@@ -1,0 +1,151 @@
+"""A host is waited for so long and no longer, on a loop whose time jumps."""
+
+import asyncio
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.config.cabinet_file import Validation
+from egm.host.timeouts import HostTimeouts, create_host_timeouts
+from egm.host.transfer_port import HostTransfers
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType, State
+from egm.kernel.timekeeping import Timekeeper
+from egm.money.host_money import HostMoney, Order
+from egm.money.records.host import TransferKind
+from egm.testing.jumping_loop import LoopClock, jump
+from egm.testing.machine import MachineRig
+from egm.testing.sas import create_machine_context
+
+TICKET = "071111222233334444"
+
+
+def with_timeouts(folder, scenario, *, online=True, alone=False):
+    """Run ``scenario(room)`` on a machine whose host is waited for; ``alone``: it has none any more."""
+
+    async def run():
+        host = HostMoney(
+            validation=Validation.SYSTEM, transfers=True, asset_number=7, line="main", online=online
+        )
+        room = MachineRig(folder, devices=("printer",), host=None if alone else host)
+        room.machine.clock = LoopClock(asyncio.get_running_loop())
+        room.machine.times = Timekeeper(room.machine.clock)
+        context = create_machine_context(room, folder, {})
+        (waiting,) = create_host_timeouts(context)
+        room.engine._changed = lambda: waiting.changed(snapshot(room.engine, fingerprint=""))
+        room.boot()
+        task = asyncio.create_task(waiting.run())
+        try:
+            await scenario(room)
+        finally:
+            task.cancel()
+            room.close()
+
+    jump(run())
+
+
+@pytest.mark.requirement("F-09")
+@pytest.mark.parametrize(("online", "seconds"), [(True, 10), (False, 0)])
+def test_a_number_is_waited_for(tmp_path, online, seconds):
+    async def scenario(room):
+        room.insert(2000)
+        room.engine.handle(EventType.CASH_OUT)
+        if seconds:
+            await asyncio.sleep(seconds - 0.1)
+            assert room.state is State.PAYING
+        await asyncio.sleep(0.2)
+        assert room.state is State.HANDPAY
+
+    with_timeouts(tmp_path, scenario, online=online)
+
+
+def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
+    async def scenario(room):
+        room.insert(2000)
+        room.engine.handle(EventType.CASH_OUT)
+        pay_out = room.machine.memory.get("pay_out")
+        await asyncio.sleep(9)
+        room.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
+        await asyncio.sleep(60)
+        assert (room.state, room.hands.jobs[-1].barcode) == (State.PAYING, TICKET)
+
+    with_timeouts(tmp_path, scenario)
+
+
+def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
+    async def scenario(room):
+        room.offer_ticket(TICKET)
+        await asyncio.sleep(9.9)
+        assert room.hands.orders == [("hold", 1)]
+        await asyncio.sleep(0.2)
+        assert room.hands.orders[-1] == ("return", 1)
+        assert room.notice == "ticket_refused.host_down"
+
+    with_timeouts(tmp_path, scenario)
+
+
+def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
+    async def scenario(room):
+        port = HostTransfers(room.engine, room.happen)
+        port.lock(1, 500)
+        await asyncio.sleep(4)
+        port.lock(1, 500)
+        await asyncio.sleep(4)
+        assert room.state is State.LOCKED
+        await asyncio.sleep(1.1)
+        assert (room.state, port.locked) == (State.IDLE, False)
+
+    with_timeouts(tmp_path, scenario)
+
+
+def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
+    async def scenario(room):
+        port = HostTransfers(room.engine, room.happen)
+        port.set_cash_out(enabled=True, hard=False)
+        room.insert(2000)
+        room.engine.handle(EventType.CASH_OUT)
+        assert (room.state, port.is_cash_out_offered) == (State.LOCKED, True)
+        await asyncio.sleep(10.1)
+        assert room.state is State.PAYING
+        await asyncio.sleep(10.1)
+        assert room.state is State.HANDPAY
+
+    with_timeouts(tmp_path, scenario)
+
+
+def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
+    async def scenario(room):
+        port = HostTransfers(room.engine, room.happen)
+        today = room.machine.local_date
+        cents = {CreditKind.RESTRICTED: 100}
+        order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        port.order(order, asset_number=7)
+        await asyncio.sleep(3600)
+        assert room.credit_cents == 100
+        await asyncio.sleep(24 * 3600)
+        assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
+
+    with_timeouts(tmp_path, scenario)
+
+
+@pytest.mark.requirement("F-01")
+def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_configured_any_more(tmp_path):
+    async def lent(room):
+        today, cents = room.machine.local_date, {CreditKind.RESTRICTED: 100}
+        order = Order(identifier="T-1", kind=TransferKind.IN, cents=cents, expires=today)
+        HostTransfers(room.engine, room.happen).order(order, asset_number=7)
+
+    async def over(room):
+        assert room.credit_cents == 100
+        await asyncio.sleep(25 * 3600)
+        assert (room.credit_cents, room.journal.meters().values["expired"]) == (0, 100)
+
+    with_timeouts(tmp_path, lent)
+    with_timeouts(tmp_path, over, alone=True)
+
+
+def test_a_machine_that_stands_alone_waits_for_nobody(tmp_path):
+    room = MachineRig(tmp_path)
+    assert list(create_host_timeouts(create_machine_context(room, tmp_path, {}))) == []
+    assert isinstance(HostTimeouts(create_machine_context(room, tmp_path, {})), HostTimeouts)
+    room.close()
