@@ -330,6 +330,14 @@ def _create_plain_transfer(source: object, target: object, amount_cents: object)
     return _parse_transfer([source, target, amount_cents])
 
 
+def is_time(text: str) -> bool:
+    """Return whether ``text`` is a time that an entry may have: ISO 8601, with its offset from UTC."""
+    try:
+        return _parse_time(text) is not None
+    except ValueError:
+        return False
+
+
 def _parse_time(text: str) -> datetime:
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
@@ -357,8 +365,8 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
 
 
 def _parse_transfer(raw: object) -> Transfer:
-    """Return the transfer in parsed JSON. Raises KeyError, TypeError or ValueError if it is not one."""
-    if type(raw) is not list or type(raw[0]) is not str or type(raw[1]) is not str:
+    """Return the transfer in parsed JSON. Raises TypeError or ValueError if it is not one."""
+    if type(raw) is not list or not all(type(name) is str for name in raw[:2]):
         raise ValueError(f"not an entry (transfer {raw!r})")
     return Transfer(*raw)
 

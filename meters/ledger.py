@@ -203,13 +203,18 @@ class Ledger:
     def _apply_transfers(self, plan: Plan) -> None:
         """Add the plan's transfers to the balances and to their meter cells."""
         for t, where in zip(plan.moves, plan.cells, strict=True):
-            self.given[t.source] += t.amount_cents
-            self.taken[t.target] += t.amount_cents
-            cell = self.flows.get(where)
-            if cell is None:
-                cell = self.flows[where] = Flow()
-            cell.amount_cents += t.amount_cents
-            cell.times += 1
+            self.add_flow(where, t.amount_cents)
+
+    def add_flow(self, where: Cell, amount_cents: int, times: int = 1) -> None:
+        """Add checked transfers to the balances and to their meter cell."""
+        source, target, _ = where
+        self.given[source] += amount_cents
+        self.taken[target] += amount_cents
+        cell = self.flows.get(where)
+        if cell is None:
+            cell = self.flows[where] = Flow()
+        cell.amount_cents += amount_cents
+        cell.times += times
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
         """Apply stored ``entries`` in order; raise :class:`JournalDamaged` at an impossible one."""

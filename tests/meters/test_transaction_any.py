@@ -157,6 +157,11 @@ def test_a_record_as_deep_as_may_be_is_read_back_and_a_deeper_one_refused(tmp_pa
         b'{"sequence":1,"time":"2026-01-01T00:00:00","previous":"","id":"a","kind":"b"}',
         b'{"sequence":1,"time":"2026-01-01T00:00:00+00:00","previous":1,"id":"a","kind":"b"}',
         b'{"sequence":1,"time":"2026-01-01T00:00:00+00:00","previous":"","id":"a","kind":"b","dims":{"a":[]}}',
+        *(
+            b'{"id":"a","kind":"b","previous":"%b","sequence":1,"time":"2026-01-01T00:00:00+00:00","transfers":[%b]}'
+            % (GENESIS_HASH.encode(), transfer)
+            for transfer in (b"[]", b'["a"]', b'["a","b"]', b'["a","b",1,{},1]', b"[1,2,3]", b"null")
+        ),
     ],
 )
 def test_bytes_that_are_no_entry_are_said_to_be_none(body):

@@ -12,19 +12,26 @@ from egm.config.cabinet_file import POSITIONS_MOST
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT
 from egm.integrity.keys import IntegrityKey
+from egm.kernel.events import State
 from egm.kernel.feature import Features
 from egm.memory_clear.entries import MACHINE_GENESIS
 from egm.money import entries
+from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_EXAMINED
 from egm.play.keys import PlayKey
+from egm.play.records.residual import ResidualTerms
+from egm.progressive.keys import ProgressiveKey
+from egm.record_codec import from_json
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
+from tools.audit.plain_games import CASHABLE, PlainRun
 from tools.audit.rules import BY_KIND, Differs, Facts, Rule, group_by_kind, list_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
-from tools.audit.rules.plain import PLAIN
+from tools.audit.rules.reasons import is_game_withheld
 from tools.audit.rules.rule import DiffersFromDeclaration
+from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 
 _MOVES_SHOWN: Final = 4
 #: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
@@ -36,6 +43,12 @@ _CASH_OUTS: Final = frozenset(
 )
 _TERMS: Final = RESIDUAL_TERMS.kind
 _POWER_UP: Final = POWER_UP.kind
+#: Accounts of credit that a plain game does not use, and keys of the memory that a plain game excludes.
+_PROMOTIONAL: Final = ("credit:1:restricted", "credit:1:nonrestricted")
+_NOT_IN_PLAIN_GAMES: Final = (
+    *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
+    *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED),
+)
 _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
 
 
@@ -69,18 +82,8 @@ class ConductAudit:
         self._unknown: list[StoredEntry] = []
         """Entries of positions that have not recorded their terms yet."""
 
-    def check_entry(self, entry: StoredEntry, before: Ledger) -> bool:
-        """Check one journal entry; ``before`` is the ledger without it.
-
-        Return True for an entry of a plain game: an ordinary start or end, which moves only a wager or a win.
-        """
-        plain = PLAIN.get(entry.transaction.kind)
-        if plain is not None and self.facts.positions is not None:
-            try:
-                if plain(entry, before, self.facts):
-                    return True
-            except (KeyError, TypeError, ValueError, AttributeError):
-                pass  # the entry's rule reports what is wrong with it
+    def check_entry(self, entry: StoredEntry, before: Ledger) -> None:
+        """Check one journal entry; ``before`` is the ledger without it."""
         self._check_position(entry, before)
         self._check_converted(entry)
         why, nearness = "", -1
@@ -102,7 +105,40 @@ class ConductAudit:
             why = why or "no journal entry may have this kind"
             self._fault(entry, f"{entry.kind}: {why}{_format_moved_money(entry)}")
         self.facts.see(entry)
-        return False
+
+    def allows_plain_run(self, run: PlainRun, before: Ledger) -> bool:
+        """Return whether the rules allow plain games now; ``before`` is the ledger without them.
+
+        The machine must have one position, no session and no conversion in progress, only cashable credit, and
+        be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A memory
+        that cannot be read raises an error.
+        """
+        facts, memory, taken, given = self.facts, before.state, before.taken, before.given
+        if facts.positions is not False or facts.session or facts.converted or self._odd:
+            return False
+        if any(key in memory for key in _NOT_IN_PLAIN_GAMES):
+            return False
+        terms = memory.get(PlayKey.RESIDUAL)
+        least_cents = 0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).useful_cents
+        return (
+            run.mark == facts.mark
+            and facts.changed.isdisjoint(run.tables)
+            and not any(is_game_withheld(game, memory) for game in run.names)
+            and all(taken.get(name, 0) == given.get(name, 0) for name in _PROMOTIONAL)
+            and before.available_cents(CASHABLE) == run.credit_before_cents
+            and run.smallest_stake_cents >= least_cents
+            and derive_machine_state(before, 1, facts) is State.IDLE
+            and derive_state_in_game(before, facts) is State.PLAYING
+        )
+
+    def add_plain_run(self, run: PlainRun) -> None:
+        """Update the facts with plain games, as their entries one by one would."""
+        facts = self.facts
+        facts.session = False
+        facts.stake(run.smallest_stake_cents)
+        facts.played |= run.tables
+        facts.moved[1] = run.last_moved
+        facts.idle_at[1] = run.last_start_utc
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
         """Check the position that the entry names.

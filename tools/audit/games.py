@@ -5,7 +5,7 @@ import binascii
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from typing import Final, TypeVar
@@ -34,6 +34,7 @@ from egm.progressive.pools import is_of_its_worth
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
 from meters import StoredEntry
+from meters.entry import encode_canonical_json
 from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
     WHEEL_DECIDES,
@@ -43,14 +44,16 @@ from paytables import (
     Outcome,
     PaytableError,
     ReplayDraw,
+    Wager,
     list_shipped_games,
     load_game,
     play_through,
 )
 from tools.audit import prizes
+from tools.audit.plain_games import Games, PlainRun
 from tools.audit.records import record_of
 from tools.audit.rounds import RoundAudit
-from tools.audit.stakes import Games, StakeAudit, sum_stakes
+from tools.audit.stakes import StakeAudit, sum_stakes
 
 R = TypeVar("R")
 
@@ -162,6 +165,19 @@ class GameAudit:
         for play in self._open.values():
             if play.game is not None:
                 self._replay(play, play.game)
+
+    def allows_plain_run(self, run: PlainRun) -> bool:
+        """Return whether no open play, round or table affects these plain games."""
+        return (
+            not (self._open or self._doubled)
+            and self._rounds.has_all_started
+            and self._stakes.allows_plain_run(run)
+        )
+
+    def add_plain_run(self, run: PlainRun) -> None:
+        """Count plain games, as their entries one by one would."""
+        self._latest[1] = run.last_play
+        self.replayed += run.games
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one journal entry; return the record of the game that it starts, or None."""
@@ -326,7 +342,7 @@ class GameAudit:
         self._check_stored_definition(entry, game)
         try:
             at = game.at(start.table)
-            if at.wager(start.wager.credits, **start.wager.options) != start.wager:
+            if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
                 self._fault(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not is_of_its_worth(at, start.wager, start.denomination_cents):
                 self._fault(
@@ -357,7 +373,7 @@ class GameAudit:
         except PaytableError as why:
             self._fault(entry, f"its draws cannot be played: {why}")
             return start.outcome
-        if outcome != start.outcome:
+        if not _is_same_outcome(outcome, start.outcome):
             self._fault(entry, "the outcome differs from the one its recorded draws give")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
@@ -390,7 +406,7 @@ class GameAudit:
             except (PaytableError, LocalError, StopIteration) as why:
                 self._fault(entry, f"its draws cannot be played: {why}")
                 return recorded
-            if conversation.outcome != recorded:
+            if not _is_same_outcome(conversation.outcome, recorded):
                 self._fault(entry, "the outcome differs from the one its recorded draws give")
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
@@ -516,6 +532,22 @@ class GameAudit:
                 f"it records that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
                 f"its entries say {won_cents}, {decided}",
             )
+
+
+def _are_same_json(one: Wager | Outcome, other: Wager | Outcome) -> bool:
+    """Return whether both have the same JSON; for Python, but not for a reader of the journal, 1 equals True."""
+    return encode_canonical_json(one.to_json()) == encode_canonical_json(other.to_json())
+
+
+def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool:
+    """Return whether an outcome is recorded as it was replayed. Earlier versions did not record ``pays``."""
+    if replayed is None or recorded is None or replayed != recorded:
+        return replayed is recorded
+    return _are_same_json(_drop_pay_row_marks(replayed), _drop_pay_row_marks(recorded))
+
+
+def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
+    return replace(outcome, settlements=tuple(replace(each, pays=False) for each in outcome.settlements))
 
 
 def _waits_for_wheel(conversation: Conversation | None) -> bool:

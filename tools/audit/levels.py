@@ -13,7 +13,15 @@ from fractions import Fraction
 from typing import Final
 
 from egm.play.entries import GAME_VOID, GameEndByHand, GameVoid
-from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Hit, MysteryWon, Share
+from egm.play.records.game_record import (
+    DrawRecord,
+    GameChoice,
+    GameRecord,
+    Hit,
+    LevelsPlayed,
+    MysteryWon,
+    Share,
+)
 from egm.play.records.games import CARRIED_GAME
 from egm.progressive import posting
 from egm.progressive.bet import compute_fed_credits
@@ -46,16 +54,17 @@ from egm.progressive.round import MYSTERY, LinkMark
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
+from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
+from tools.audit.plain_games import Games, PlainRun
 from tools.audit.records import (
     LevelCarried,
     record_of,
 )
-from tools.audit.stakes import Games
 
 _REGISTERED: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
+_NO_LEVELS: Final = LevelsPlayed()
 _BY_HAND: Final = "out:handpay_progressive"
 _HOUSE: Final = "house:progressive:"
 
@@ -101,7 +110,7 @@ class LevelAudit:
         try:
             if kind == PLAY_START:
                 if started_game is not None and (
-                    started_game.game.digest not in self._levelless or started_game.levels.pools
+                    started_game.game.digest not in self._levelless or started_game.levels != _NO_LEVELS
                 ):
                     self._check_game_start(entry, started_game)
             elif kind in PLAY_ENDS:
@@ -117,6 +126,14 @@ class LevelAudit:
             self._fault(entry, f"its progressive levels cannot be derived: {why!r}")
         except LevelDefectiveError as why:
             self._fault(entry, f"its progressive levels are not possible: {why}")
+
+    def allows_plain_run(self) -> bool:
+        """Return whether no open play and no registered hit may still pay a level."""
+        return not (self._open or self._registered)
+
+    def add_plain_run(self, run: PlainRun) -> None:
+        """Store that the games played have no levels, as their entries one by one would."""
+        self._levelless.update(digest for digest, _ in run.tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield a sentence for each level whose derived amount differs from the balance of its account."""
@@ -134,6 +151,8 @@ class LevelAudit:
                 moved = _Moves(self.levels)
                 self._lock_hits(entry, (step.play_id, step.outcome, step.hits), moved, [])
                 self._check_moves(entry, moved)
+            elif read_details(entry).get("hits"):
+                self._fault(entry, "it records level hits, but its play has no levels")
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
         elif is_of_a_clear(kind):
@@ -302,6 +321,8 @@ class LevelAudit:
             return ()
         fed = started_game.levels.pools.keys()
         if not plays and not fed:
+            if started_game.levels != _NO_LEVELS:
+                self._fault(entry, "it records progressive play, but its wager plays for no level")
             return ()
         missing = {each.level for each in plays} ^ fed
         if missing:

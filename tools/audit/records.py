@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from egm.progressive.entries import LevelOpened
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
+from meters.entry import encode_canonical_json
 
 R = TypeVar("R")
 
@@ -23,7 +24,11 @@ def record_of(entry: StoredEntry, kind: type[R]) -> R:
     found = from_json(kind, data, entry.transaction.kind)
     for name in _OWN_JSON:
         part = getattr(found, name, None)
-        if part is not None and isinstance(data, Mapping) and part.to_json() != data[name]:
+        if (
+            part is not None
+            and isinstance(data, Mapping)
+            and encode_canonical_json(part.to_json()) != encode_canonical_json(data[name])
+        ):
             raise RecordError(f"{entry.transaction.kind}: {name} is not written as the machine writes it")
     return found
 

@@ -115,6 +115,11 @@ class RoundAudit:
         """Return whether the game belongs to the round whose games are now being started."""
         return self._beginning is not None and self._beginning[1] is self._find_round(game)
 
+    @property
+    def has_all_started(self) -> bool:
+        """Return whether no round is being started, so that no game of it is missing."""
+        return self._beginning is None
+
     def check_all_started(self) -> None:
         """Check, before another play starts, that every seat with a bet in the last round started its game.
 

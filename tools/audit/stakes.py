@@ -6,7 +6,7 @@ decided by its settlements, returned, or left on the table.
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
 from egm.kernel.credits import split_stakes
@@ -36,6 +36,7 @@ from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
+from tools.audit.plain_games import Games, PlainRun
 from tools.audit.records import record_of
 from tools.audit.rules.pattern import format_storage_key
 
@@ -62,13 +63,6 @@ def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
-class Games(Protocol):
-    """A source of game definitions."""
-
-    def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the definition with that digest, or None."""
-
-
 class StakeAudit:
     """Checks the bets left on tables; ``fault`` is called for each entry that differs from the derivation."""
 
@@ -82,6 +76,13 @@ class StakeAudit:
         self._before: dict[str, JSON] = {}
         """The shared part of each table before the most recently started round."""
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
+
+    def allows_plain_run(self, run: PlainRun) -> bool:
+        """Return whether no table has bets or a state from before these plain games."""
+        digests = [digest for digest, _ in run.tables]
+        return not self._pushed and not any(
+            digest in self._shared or _build_table_key(digest, 1) in self._tables for digest in digests
+        )
 
     # ------------------------------------------------------------------ between games
     def check_entry(self, entry: StoredEntry) -> None:
@@ -121,6 +122,7 @@ class StakeAudit:
         if record is None:
             return
         name = _build_table_key(record.game.digest, position)
+        self._check_no_other_table(entry, name)
         before = self._tables.get(name)
         if before is None:
             self._fault(entry, "bets are returned from a table without standing bets")
@@ -155,6 +157,7 @@ class StakeAudit:
         before = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
+        self._check_standing_when_decided(entry, game)
         left = self._find_shared_start(entry, game, None if before is None else before.table)
         if game.table != left:
             self._fault(
@@ -168,6 +171,7 @@ class StakeAudit:
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Update the shared table if this step decides the round and no other round has started since."""
+        self._check_standing_when_decided(entry, choice)
         keys, last = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
         due = None
         if (
@@ -183,6 +187,11 @@ class StakeAudit:
                 table=extract_shared_state(choice.outcome.table, keys),
             )
         self._check_shared_table_left(entry, start, due)
+
+    def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
+        """Report a fault if an undecided game records bets that it leaves standing."""
+        if step.outcome is None and step.standing_credits:
+            self._fault(entry, f"it leaves {step.standing_credits} credits standing, but is not decided")
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
         """Return the shared table that a game must start with, and store its round as the table's latest."""
@@ -209,8 +218,12 @@ class StakeAudit:
     def _check_shared_table_left(
         self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None
     ) -> None:
-        """Report a fault unless the entry records the shared table ``due``."""
-        found = entry.state.get(f"{TableKey.SHARED}{game.game.digest}")
+        """Report a fault unless the entry records the shared table ``due`` and no other one."""
+        name = f"{TableKey.SHARED}{game.game.digest}"
+        found = entry.state.get(name)
+        for other in entry.state:
+            if other.startswith(TableKey.SHARED) and other != name:
+                self._fault(entry, f"it changes the table of another game: {other}")
         if found != (None if due is None else to_json(due)):
             self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
 
@@ -231,6 +244,7 @@ class StakeAudit:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = found, ended
         name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
+        self._check_no_other_table(end, name)
         before = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
         pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
@@ -296,6 +310,10 @@ class StakeAudit:
         is.
         """
         end, void_record = void
+        name = _build_table_key(start.game.digest, _read_position(end))
+        self._check_no_other_table(end, name)
+        if name in end.state:  # the table stays as it was before the game
+            self._compare(end, name, self._tables.get(name))
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
         self._pushed.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
@@ -337,6 +355,12 @@ class StakeAudit:
         except InvariantError as why:
             self._fault(entry, f"its stakes do not add up: {why}")
             return None
+
+    def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
+        """Report a fault if the entry stores or removes a table other than the one under the key ``name``."""
+        others = [key for key in entry.state if TableKey.TABLE in key and key != name]
+        if others:
+            self._fault(entry, f"it changes the table of another game: {others[0]}")
 
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
         """Report a fault unless the entry records the table ``due`` under the key ``name``."""

@@ -1,5 +1,6 @@
 """The audit of one journal: chain, signatures, balances, meters and games, entry by entry."""
 
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from egm.play.records.game_record import GameName
 from egm.record_codec import RecordError
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
-from meters.identifiers import parse_own_sequence, parse_play_start
+from meters.identifiers import parse_own_sequence, parse_play_start, parse_root_sequence
 from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START
@@ -23,8 +24,10 @@ from tools.audit.at_hand import GamesAtHand
 from tools.audit.clears import ClearAudit, is_of_a_clear
 from tools.audit.conduct import ConductAudit
 from tools.audit.games import GameAudit, Shelf
+from tools.audit.jobs import find_plain_runs
 from tools.audit.levels import LevelAudit
 from tools.audit.notices import format_notice
+from tools.audit.plain_games import PlainRun
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
 from tools.audit.rules.pattern import format_storage_key
@@ -155,6 +158,8 @@ class Auditor:
         for sequence, known in witnesses:
             self._heads.setdefault(sequence, []).append(_Head(known, "a witness"))
         self._seen_heads: set[int] = set()
+        self._last_play_taken = 0
+        """The greatest number of a play of this journal whose ids are among ``_ids``: plain games may repeat them."""
         self.public_key: bytes | None = None
 
     @property
@@ -162,12 +167,17 @@ class Auditor:
         """Return the sequence number and the hash of the last entry checked."""
         return self._ledger.sequence, self._ledger.head_hex
 
-    def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None) -> Report:
-        """Check every entry; ``head`` is the expected last sequence number and hash, known from outside."""
+    def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1) -> Report:
+        """Check every entry; ``head`` is the expected last sequence number and hash, known from outside.
+
+        ``jobs`` processes replay the plain games; the report does not depend on their number. Raises
+        :class:`JobError` if one of them ends unexpectedly or fails.
+        """
         began = time.perf_counter()
+        self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
         try:
-            for body in bodies:
-                self.see(body)
+            for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
+                self._see_batch(batch, runs)
         except JournalError as why:
             self.report.add(Finding(self._ledger.sequence + 1, "", str(why)))
         found = self._ledger.sequence, self._ledger.head_hex
@@ -210,6 +220,53 @@ class Auditor:
             self._games.open,
         )
 
+    def _see_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
+        """Check consecutive entries: the runs of plain games as a whole if possible, all others one by one."""
+        at = 0
+        for run in runs:
+            for body in batch[at : run.at]:
+                self.see(body)
+            at = run.at
+            if self._allows_plain_run(run):
+                self._add_plain_run(run)
+                at += run.entries
+        for body in batch[at:]:
+            self.see(body)
+
+    def _allows_plain_run(self, run: PlainRun) -> bool:
+        """Return whether the plain games of ``run`` may follow the entries so far.
+
+        If not, they are checked entry by entry, which names what is wrong.
+        """
+        ledger = self._ledger
+        try:
+            return (
+                ledger.sequence > 0
+                and (ledger.sequence + 1, ledger.head_hex) == (run.first_sequence, run.previous_hex)
+                and run.first_sequence > self._last_play_taken
+                and not any(run.first_sequence <= known <= run.last_sequence for known in self._heads)
+                and not self._clears.has_pending_entries
+                and self._levels.allows_plain_run()
+                and self._games.allows_plain_run(run)
+                and self.conduct.allows_plain_run(run, ledger)
+            )
+        except Exception:  # noqa: BLE001 (a memory of anybody's; the entries' own checks report what is wrong)
+            return False
+
+    def _add_plain_run(self, run: PlainRun) -> None:
+        """Add checked plain games to the books and to what the other checks know."""
+        self.report.entries += run.entries
+        self.conduct.add_plain_run(run)
+        self._games.add_plain_run(run)
+        self._levels.add_plain_run(run)
+        ledger = self._ledger
+        for (source, target, key), (amount_cents, times) in run.flows.items():
+            ledger.add_flow((source, target, key), amount_cents, times)
+        for what, times in run.counts.items():
+            ledger.counts[what] += times
+        ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
+        ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
+
     def see(self, body: bytes) -> None:
         """Check one encoded entry: its hash chain, any signature, its money and its game.
 
@@ -241,25 +298,19 @@ class Auditor:
             self._check_heads(entry, self._heads[entry.sequence])
         if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
             self.conduct.facts.see(entry)
-            plain = False
         else:
-            plain = self.conduct.check_entry(entry, ledger)
+            self.conduct.check_entry(entry, ledger)
         self._apply_to_ledger(entry)
-        if not plain:
-            self._at_hand.store_definitions(entry)
-        if (
-            not plain or self._clears.has_pending_entries
-        ):  # a clear never carries over a plain game's accounts
-            self._clears.check_entry(entry)
+        self._at_hand.store_definitions(entry)
+        self._clears.check_entry(entry)
         started_game = self._games.check_entry(entry)
         self._levels.check_entry(entry, started_game)
-        if started_game is not None and not plain:
+        if started_game is not None:
             self._note_game_from_journal(entry, started_game.game)
-        if not plain:
-            self._prizes.check_entry(entry)
-            self._vouchers.check_entry(entry)
-            residuals.check_residual_entry(entry, self.fault)
-            self.report.note(entry)
+        self._prizes.check_entry(entry)
+        self._vouchers.check_entry(entry)
+        residuals.check_residual_entry(entry, self.fault)
+        self.report.note(entry)
 
     def may_play(self, position: int) -> bool:
         """Return whether the machine's memory allows a position to start a game."""
@@ -307,6 +358,14 @@ class Auditor:
                 self._ids_of_plays[tx_id] = set()
         else:
             self._ids.add(tx_id)
+            self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
+
+    def _find_play_taken(self, tx_id: str) -> int:
+        """Return the number of the play of this journal to which an id belongs, or 0 if it belongs to none."""
+        if not tx_id.startswith("play-"):
+            return 0
+        mark = self.conduct.facts.mark
+        return parse_root_sequence(tx_id, mark) or 0 if mark else sys.maxsize
 
     def _check_chain(self, entry: StoredEntry) -> None:
         """Check the entry's sequence number and previous hash; the first entry supplies the public key."""

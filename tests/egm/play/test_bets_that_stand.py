@@ -266,6 +266,24 @@ def test_what_is_given_back_of_a_table_is_booked_to_its_own_game_and_credit(poin
     assert any("bets are standing on" in each.why for each in found), [each.why for each in found]
 
 
+@pytest.mark.requirement("E-13", "D-15")
+@pytest.mark.parametrize("kind", ["game.end", "table.returned"])
+def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_path, kind):
+    room = point(0, 2).insert(1000)
+    throw(room, line=10)
+    throw(room, place=4)
+    room.engine.handle(EventType.CASH_OUT)
+    sound(room, tmp_path)
+    bodies = []
+    for body in room.journal.iter_bodies():
+        entry = json.loads(body)
+        if entry["kind"] == kind:
+            entry["state"][f"table:{'0' * 64}"] = None
+        bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
+    found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
+    assert any("the table of another game" in each.why for each in found), [each.why for each in found]
+
+
 def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
     """A lay bet is staked with its commission, and gives back all but that: the rest of the table goes on."""
     room = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))

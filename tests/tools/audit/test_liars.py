@@ -276,6 +276,9 @@ def test_a_void_left_out_is_named_by_what_follows_it_and_otherwise_is_the_journa
         journal = entries[:ends]
         assert is_last_at_its_position(journal, void) is not is_named
         assert bool(found_in(without(journal, "game.void"))) is is_named
+    lied = json.loads(json.dumps(entries))
+    lied[void]["state"][f"table:{'0' * 64}"] = None
+    assert "the table of another game" in found_in(lied)[void + 1]
     assert witnessed("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
     assert witnessed("money", Lie(void + 1, "game.void", (), "removed")) is None
 

@@ -65,12 +65,13 @@ def check_game_is_offered(scope: Scope) -> None:
 
 def _is_withheld(scope: Scope) -> bool:
     """Return whether a host has disabled the game of the entry."""
-    return False in _list_values_under(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
+    return is_game_withheld(scope["game"], scope.ledger.state)
 
 
-def _list_values_under(scope: Scope, prefix: str) -> list[Any]:
-    """Return the values that the machine's memory held under every key with a prefix."""
-    return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
+def is_game_withheld(game: str, memory: Mapping[str, object]) -> bool:
+    """Return whether, according to the machine's memory, a host has disabled a game."""
+    prefix = f"{HostKey.CONTROL}game.{game}:"
+    return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 
 def check_return_reason(scope: Scope) -> None:

@@ -74,6 +74,15 @@ def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
     return known
 
 
+def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
+    """Return the state of the first position that would follow from its memory if it had an open game."""
+    ledger.state[PlayKey.GAME] = {"play_id": ""}
+    try:
+        return derive_machine_state(ledger, 1, facts)
+    finally:
+        del ledger.state[PlayKey.GAME]
+
+
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     """Return whether the entry's position was idle within the given number of seconds before the entry."""
     idle_at = facts.idle_at.get(read_position(entry))

@@ -31,6 +31,7 @@ from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count
 from tools.audit import point as verified
 from tools.audit.games import Shelf
+from tools.audit.jobs import JobError
 from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import Auditor, Finding, Report
@@ -114,6 +115,13 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     type=click.Path(path_type=Path, dir_okay=False),
     help="Continue from the entry recorded in this file, and record the last verified entry in it.",
 )
+@click.option(
+    "--jobs",
+    default=1,
+    show_default=True,
+    type=WholeNumber(min=1, max=64),
+    help="The number of processes that replay games; the report does not depend on it.",
+)
 @JSON
 def verify(
     *,
@@ -125,6 +133,7 @@ def verify(
     after: Path | None,
     witnesses: tuple[str, ...],
     point: Path | None,
+    jobs: int,
     as_json: bool,
 ) -> None:
     """Verify FILE from its entries: chain, signatures, balances, meters, and every game from its draws.
@@ -149,8 +158,8 @@ def verify(
             return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state, second, create_auditor, point)
-    except JournalError as why:
+            reports = _audit_copies(file, state, second, create_auditor, point, jobs)
+    except (JournalError, JobError) as why:
         raise click.ClickException(str(why)) from why
     for report in reports.values():
         report.key_compared = bool(fingerprint)
@@ -168,15 +177,16 @@ def _audit_copies(
     file: Path | None,
     state: Path | None,
     second: Path | None,
-    auditor: Callable[[Path | None], Auditor],
+    create_auditor: Callable[[Path | None], Auditor],
     point: Path | None,
+    jobs: int,
 ) -> dict[str, Report]:
     """Return the report on each copy of a state folder by name, or only that on an exported file."""
     if file is not None:
-        return {str(file): _verify_export(file, auditor(point), point)}
+        return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
     folder = state or default_state_dir()
     beside = second or folder / SECOND_FOLDER
-    reports = _verify_copies(folder, beside, auditor, point)
+    reports = _verify_copies(folder, beside, create_auditor, point, jobs)
     differs = find_ticket_ledger_error(folder, beside)
     if differs:
         next(iter(reports.values())).add(Finding(1, "", differs))
@@ -233,7 +243,7 @@ def _conclude_audit(report: Report, auditor: Auditor, point: Path | None) -> Rep
     return report
 
 
-def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
+def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) -> Report:
     """Verify an exported journal from the point that the auditor has reached; return the report."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
@@ -244,7 +254,7 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
             )
             raise JournalDamaged(str(file), why)
         bodies = itertools.islice(reader.iter_bodies(), reached - header.after, None)
-        report = auditor.run(bodies, head=(header.sequence, header.head_hash))
+        report = auditor.run(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
     if reader.footer_fault:
         report.add(Finding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
@@ -253,7 +263,11 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
 
 
 def _verify_copies(
-    folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None
+    folder: Path,
+    second: Path,
+    create_auditor: Callable[[Path | None], Auditor],
+    point: Path | None,
+    jobs: int,
 ) -> dict[str, Report]:
     """Return the report on each copy by name.
 
@@ -264,14 +278,16 @@ def _verify_copies(
     # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
-        one = auditor(points[0])
-        first = _conclude_audit(one.run(view.iter_bodies(one.reached[0]), head=head), one, points[0])
+        one = create_auditor(points[0])
+        first = _conclude_audit(
+            one.run(view.iter_bodies(one.reached[0]), head=head, jobs=jobs), one, points[0]
+        )
         place = Place(DiskStorage(), folder, second)
-        two = auditor(points[1])
+        two = create_auditor(points[1])
         bodies = view.iter_second_medium_bodies(place, two.reached[0])
         reports = {
             "first copy": first,
-            "second copy": _conclude_audit(two.run(bodies, head=head), two, points[1]),
+            "second copy": _conclude_audit(two.run(bodies, head=head, jobs=jobs), two, points[1]),
         }
     try:
         open_view(folder, key=key, second_dir=folder, check_pages=True).close()

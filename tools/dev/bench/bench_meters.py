@@ -1,14 +1,12 @@
-"""The journal: durable games, start-up and audit, and how they grow.
+"""The journal: durable games and start-up, and how they grow.
 
 ``EGM_BENCH_ENTRIES`` sets the size of the larger journal.
 """
 
-import itertools
 import os
 import random
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,20 +15,16 @@ from typing import Any, Final
 from meters import JSON, Journal, Phase, Transaction, Transfer, open_view
 from meters.entry import encode
 from meters.storage import Database, DiskStorage, Rows, StorageFile
-from paytables import Game, RecordingDraw, ReplayDraw, Wager, load_game, play_through
-from tools.audit.games import Shelf
-from tools.audit.verify import Auditor
+from paytables import Game, RecordingDraw, load_game, play_through
 from tools.dev.bench import Figure, bare_table, timed
 
 CREDIT: Final = "credit:1:cashable"
 ROUNDS: Final = 5
 GAMES_A_ROUND: Final = 200
 ENTRIES: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
-AUDITED: Final = 100_000
-"""Entries audited at most: they are held in memory, so that reading them is not timed."""
 _TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _DENOMINATION_CENTS: Final = 5
-_FUND_CENTS: Final = 10**12
+FUND_CENTS: Final = 10**12
 
 
 class _Chance:
@@ -83,7 +77,8 @@ class UnsyncedStorage(DiskStorage):
         return _UnsyncedFile(super().open_file(path, write=write))
 
 
-def _now() -> datetime:
+def read_clock() -> datetime:
+    """Return the fixed time of every entry."""
     return _TIME
 
 
@@ -110,7 +105,7 @@ def fund(journal: Journal, cents: int, account: str = CREDIT) -> None:
     journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
 
 
-def _entries(
+def iter_game_transactions(
     game: Game, numbers: range, journal: Journal | None = None
 ) -> Iterator[tuple[Transaction, Transaction]]:
     """Yield the two transactions of each game as the cabinet writes them: real draws, real outcomes.
@@ -169,21 +164,16 @@ def _check(journal: Journal, times: int) -> None:
         journal.check()
 
 
-def _busy(run: Callable[[], object]) -> float:
-    """Seconds of processor time ``run`` takes: what one core must give, whatever else it does meanwhile."""
-    began = time.process_time()
-    run()
-    return time.process_time() - began
-
-
 def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
     """Games in both copies, in turns with the same bytes in bare SQLite transactions on the same disk."""
     bare = bare_table(folder)
     ours = theirs = 0.0
-    with Journal.open(folder / "durable", now=_now) as journal:
-        fund(journal, _FUND_CENTS)
+    with Journal.open(folder / "durable", now=read_clock) as journal:
+        fund(journal, FUND_CENTS)
         for turn in range(ROUNDS):
-            pairs = list(_entries(game, range(turn * GAMES_A_ROUND, (turn + 1) * GAMES_A_ROUND)))
+            pairs = list(
+                iter_game_transactions(game, range(turn * GAMES_A_ROUND, (turn + 1) * GAMES_A_ROUND))
+            )
             bodies = [encode(t, 1, _TIME, "0" * 64).body for pair in pairs for t in pair]
 
             def games(pairs: list[tuple[Transaction, Transaction]] = pairs) -> None:
@@ -216,12 +206,12 @@ def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
 def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
     for entries in ENTRIES:
         state = folder / f"long-{entries}"
-        with Journal.open(state, now=_now, storage=UnsyncedStorage()) as journal:
-            fund(journal, _FUND_CENTS)
-            for start, end in _entries(game, range(entries // 2), journal):
+        with Journal.open(state, now=read_clock, storage=UnsyncedStorage()) as journal:
+            fund(journal, FUND_CENTS)
+            for start, end in iter_game_transactions(game, range(entries // 2), journal):
                 journal.append(start)
                 journal.append(end)
-        seconds, opened = timed(partial(Journal.open, state, now=_now))
+        seconds, opened = timed(partial(Journal.open, state, now=read_clock))
         opened.close()
         yield Figure(
             f"start-up, {entries:,} entries, every byte of both copies checked",
@@ -236,30 +226,6 @@ def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
             "ms",
             better="lower",
         )
-        with open_view(state) as view:
-            bodies = list(itertools.islice(view.iter_bodies(), AUDITED))
-        auditor = Auditor(Shelf())
-        seconds = _busy(lambda auditor=auditor, bodies=bodies: auditor.run(bodies))  # type: ignore[misc]
-        yield Figure(
-            f"audit, {len(bodies):,} entries: chain, books, meters, every game replayed, one core",
-            auditor.report.games / seconds,
-            "games/s",
-            "only replaying the games",
-            _bare_replays(game),
-            aim="20,000 games/s",
-        )
-
-
-def _bare_replays(game: Game) -> float:
-    """Games a second when nothing is done but evaluating recorded draws."""
-    records = [start.record for start, _ in _entries(game, range(2000))]
-
-    def replay() -> None:
-        for record in records:
-            assert isinstance(record, dict)
-            play_through(game, Wager.from_json(record["wager"]), ReplayDraw(record["steps"][0]["draws"]))
-
-    return len(records) / _busy(replay)
 
 
 def figures() -> Iterator[Figure]:

@@ -1,0 +1,84 @@
+"""Journals of plain games, and the two ways in which an audit checks them."""
+
+import json
+from types import FunctionType, MethodType
+
+import tools.audit.verify
+from egm.kernel.events import EventType
+from egm.play.records.games import GameInProgress
+from meters.entry import StoredEntry
+from meters.keys import MachineKey
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+SHELF = Shelf()
+KEY = MachineKey(bytes(range(32)))
+REEL, TABLE, CARDS, RAISED = "maple-classic", "quebec-roulette-french", "jacks-or-better-9-6", "quebec-war"
+GAMES = (REEL, TABLE, CARDS, RAISED)
+BETS = {TABLE: {"red": 5}, RAISED: {"main": 2}}
+
+
+def play(room, game, times):
+    """Play games; of each decision the last option is chosen, which adds to the stake where one does."""
+    room.engine.handle(EventType.GAME, value=game)
+    if bets := BETS.get(game):
+        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    for _ in range(times):
+        room.play()
+        while (decision := room.machine.state(GameInProgress).conversation.decision) is not None:
+            room.engine.handle(EventType.CHOOSE, value=decision.options[-1])
+        room.shown()
+
+
+def list_games(bodies, game):
+    """Return the entries of each game of a definition, as ranges of their indexes."""
+    starts = [
+        n for n, body in enumerate(bodies) if b'"game.start"' in body and b'"%b"' % game.encode() in body
+    ]
+    return [
+        range(n, next(m for m in range(n, len(bodies)) if b'"kind":"game.end"' in bodies[m]) + 1)
+        for n in starts
+    ]
+
+
+def audit(bodies, jobs=1):
+    """Return the report as text, without the time it took, and the auditor."""
+    auditor = Auditor(SHELF)
+    report = auditor.run(bodies, jobs=jobs).to_json()
+    report["seconds"] = 0
+    return json.dumps(report), auditor
+
+
+def audit_entry_by_entry(bodies, monkeypatch):
+    """Return the same of an audit that looks for no plain games."""
+    with monkeypatch.context() as patched:
+        patched.setattr(tools.audit.verify, "find_plain_runs", lambda bodies, *_: [(list(bodies), [])])
+        return audit(bodies)
+
+
+def list_entries_checked_one_by_one(bodies, monkeypatch):
+    """Return the entries that an audit does not check as part of plain games."""
+    checked, see = [], Auditor.see
+    with monkeypatch.context() as patched:
+        patched.setattr(Auditor, "see", lambda auditor, body: (checked.append(body), see(auditor, body)))
+        audit(bodies)
+    return checked
+
+
+def picture(value):
+    """Return all that an auditor knows as plain data, without its caches and the rules it was given."""
+    if isinstance(value, StoredEntry):
+        return value.body
+    if isinstance(value, dict):
+        return {repr(picture(key)): picture(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [picture(each) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted(repr(picture(each)) for each in value)
+    if isinstance(value, FunctionType | MethodType | Shelf) or not type(value).__module__.startswith(
+        ("tools.audit", "meters", "egm")
+    ):
+        return repr(value) if not isinstance(value, FunctionType | MethodType | Shelf) else None
+    names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
+    left_out = {"keys", "rules", "used", "states", "seconds"}
+    return {name: picture(getattr(value, name)) for name in names if name not in left_out}

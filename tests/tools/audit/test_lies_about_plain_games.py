@@ -1,0 +1,516 @@
+"""Lies about plain games: every field of every entry, whole games, and the memory that a plain game relies on.
+
+Goal: the fast check of plain games accepts nothing that the check of each entry rejects, and the number of
+processes changes nothing. A careful forger with the machine's key repairs hashes after each lie.
+"""
+
+import copy
+import hashlib
+import json
+
+import pytest
+from plain_journals import (
+    GAMES,
+    KEY,
+    RAISED,
+    REEL,
+    SHELF,
+    audit,
+    audit_entry_by_entry,
+    list_entries_checked_one_by_one,
+    list_games,
+    picture,
+    play,
+)
+
+import tools.audit.games
+import tools.audit.jobs
+import tools.audit.levels
+import tools.audit.rounds
+import tools.audit.verify
+from egm.play.records.game_record import GameName, TableInCommon, TableRecord
+from egm.testing.machine import MachineRig
+from meters.entry import GENESIS_HASH, decode, encode_canonical_json
+from meters.ledger import Ledger
+from paytables import Bet
+from tools.audit.verify import Auditor
+from tools.dev.lies import adopted
+
+#: Fields whose value follows from nothing else in an export (ARCHITECTURE.md, "What an export alone cannot show").
+FREE = {"time", "record.language"}
+#: A game of cards that only compares ranks: the same rank of another suit changes nothing.
+FREE_DRAWS = {RAISED: "record.steps.0.draws"}
+
+#: Members that say what their absence says, and a round that no other position played.
+HARMLESS = [
+    *(("phase", "post"), ("marks", []), ("counts", {}), ("state", {})),
+    *(("record.standing_credits", 0), ("record.table", None), ("record.pools", {})),
+    *(("record.round_id", ""), ("record.round_id", "round-1")),
+    *(("record.push_cents", 0), ("record.staked_credits", 0)),
+]
+
+_DIGEST = "0" * 64
+_STEP = {"choice": None, "draws": []}
+#: Members that some entries of games have, and these do not.
+TOP_MEMBERS = (
+    *(("phase", phase) for phase in ("post", "reserve", "settle", "void")),
+    *(("ref", ref) for ref in ("", "bill-1")),
+    *(("marks", marks) for marks in ([], ["power_up"])),
+    *(("counts", counts) for counts in ({}, {"games_played": 1}, {"games_won": 1, "games_lost": 1})),
+    *(
+        ("state", state)
+        for state in ({}, {"reminder": None}, {"session": None}, {f"definition:{_DIGEST}": "x"})
+    ),
+    ("transfers", [["house:win", "credit:1:cashable", 1]]),
+    ("dims", {"position": 1}),
+    ("ticket", 1),
+)
+RECORD_MEMBERS = (
+    *(("standing_credits", credits_) for credits_ in (0, 1)),
+    *(("table", table) for table in (None, {}, {"point": 4})),
+    *(("raised_credits", credits_) for credits_ in (0, 1)),
+    *(("pools", pools) for pools in ({}, {"grand": "pool"})),
+    ("fed", [{"pool": "pool", "wager_cents": 5}]),
+    ("hits", [{"pool": "pool", "level": "grand", "mystery": False, "amount_cents": 100}]),
+    ("mystery", [[1, 0, "mystery.pool"]]),
+    ("broadcast_cents", {"pool": 1}),
+    *(("round_id", round_id) for round_id in ("", "round-1")),
+    *(("staked", staked) for staked in (None, [["credit:1:cashable", 5]])),
+    *(("returned", returned) for returned in (False, True)),
+    *(("ended", ended) for ended in ("", "game.end")),
+    *(("claim", claim) for claim in ("", "claim-1")),
+    *(("round_steps", steps) for steps in ([], [_STEP])),
+    *(("push_cents", cents) for cents in (0, 5)),
+    ("prizes", []),
+    *(("staked_credits", credits_) for credits_ in (0, 1)),
+)
+STATE_MEMBERS = (
+    *(("session", session) for session in (None, {"since": "", "wagered_cents": 5})),
+    ("reminder", None),
+    ("claim:c", {"play_id": "play-1"}),
+    ("level:pool", {}),
+    ("progressive_win:w", {}),
+    ("2/game", None),
+    (f"table:{_DIGEST}", None),
+    (f"in_common:{_DIGEST}", None),
+    (f"definition:{_DIGEST}", "text"),
+    ("handpay", {}),
+)
+DIMS_MEMBERS = (("position", 1), ("position", 2), ("seat", 1), ("bill_cents", 5))
+
+
+@pytest.fixture(scope="module")
+def journals(tmp_path_factory):
+    """A journal for each game: a bill, then the games, of which at least one is won and one staked on again."""
+
+    def write(game):
+        room = MachineRig(tmp_path_factory.mktemp("machine") / "state", games=GAMES).boot().insert(5000)
+        play(room, REEL, 1)
+        play(room, game, 5)
+        bodies = list(room.journal.iter_bodies())
+        room.close()
+        return adopted(bodies, KEY)
+
+    return {game: write(game) for game in GAMES}
+
+
+def seal(entries):
+    """Return the entries as bytes, each with its number and the hash of the one before."""
+    bodies, head = [], GENESIS_HASH
+    for number, entry in enumerate(entries, 1):
+        bodies.append(encode_canonical_json(entry | {"sequence": number, "previous": head}))
+        head = hashlib.sha256(bodies[-1]).hexdigest()
+    return bodies
+
+
+def is_equal(left, right):
+    return encode_canonical_json(left) == encode_canonical_json(right)
+
+
+def iter_nodes(value, path=()):
+    """Yield each value in an entry with its path."""
+    yield path, value
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from iter_nodes(part, (*path, key))
+    if isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from iter_nodes(part, (*path, number))
+
+
+def list_other_values(value):
+    """Return values of the same and of every other type."""
+    others = [None, True, False, 0, 1, -1, 10**15, "", "x", [], {}]
+    if type(value) is int:
+        others += [value + 1, value - 1, str(value), [value]]
+    elif type(value) is str:
+        others += [value + "x", value[:-1], value.upper(), f" {value}", "\u00e9"]
+    elif type(value) is list:
+        others += [[*value, 0], value[:-1], value + value[-1:], value[::-1]]
+    elif type(value) is dict:
+        others += [{**value, "added": 0}, {**value, "added": {}}, [*value]]
+    return [other for other in others if not is_equal(other, value)]
+
+
+def iter_lies(entry):
+    """Yield each lie about an entry: the path of the field, and the entry with it altered, removed or added."""
+    for path, value in iter_nodes(entry):
+        if path[:1] in ((), ("sequence",), ("previous",)):
+            continue
+        for other in list_other_values(value):
+            yield path, put(entry, path, other)
+        yield path, put(entry, path)
+    for where, members in (
+        ((), TOP_MEMBERS),
+        (("record",), RECORD_MEMBERS),
+        (("state",), STATE_MEMBERS),
+        (("dims",), DIMS_MEMBERS),
+    ):
+        for name, value in members:
+            lied = put(entry, (*where, name), value)
+            if not is_equal(lied, entry):
+                yield (*where, name), lied
+
+
+_REMOVED = object()
+
+
+def put(entry, path, value=_REMOVED):
+    """Return the entry with a value in it replaced, added or removed."""
+    lied = copy.deepcopy(entry)
+    node = lied
+    for part in path[:-1]:
+        node = node.setdefault(part, {}) if isinstance(node, dict) else node[part]
+    if value is not _REMOVED:
+        node[path[-1]] = value
+    else:
+        del node[path[-1]]
+    return lied
+
+
+def find_game_to_lie_about(entries, game):
+    """Return the indexes of a game's entries: with a further stake if there is one, and won."""
+    bodies = seal(entries)
+    numbers = list_games(bodies, game)[1:-1]
+    return max(
+        numbers,
+        key=lambda each: (
+            any(b'"staked_credits"' in bodies[n] for n in each),
+            b"games_won" in bodies[each[-1]],
+        ),
+    )
+
+
+def compare_audits(bodies, monkeypatch, *, jobs=1):
+    """Return the findings of an audit after checking that each way of auditing gives the same."""
+    report, fast = audit(bodies, jobs)
+    by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
+    assert report == by_entry
+    assert picture(vars(fast)) == picture(vars(slow))
+    return json.loads(report)["findings"]
+
+
+def is_harmless(path, lied, game):
+    """Return whether an export alone cannot show that this field of a lied entry is a lie."""
+    field = ".".join(map(str, path))
+    if field in FREE or field.startswith(FREE_DRAWS.get(game, "-")):
+        return True
+    return any(is_equal(lied, put(lied, path, value)) for name, value in HARMLESS if name == field)
+
+
+# ---------------------------------------------------------------------------------------- fields of entries
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("step", [211, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_altered_removed_or_added_field_is_named(journals, monkeypatch, game, step):
+    entries, missed, number = journals[game], [], 0
+    assert compare_audits(seal(entries), monkeypatch) == []
+    for at in find_game_to_lie_about(entries, game):
+        for path, lied in iter_lies(entries[at]):
+            number += 1
+            if number % step:
+                continue
+            findings = compare_audits(seal([*entries[:at], lied, *entries[at + 1 :]]), monkeypatch)
+            if not findings and not is_harmless(path, lied, game):
+                missed.append((at, path, lied))
+    assert missed == []
+    assert number > 1000
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("step", [997, pytest.param(23, marks=pytest.mark.slow)])
+def test_two_processes_report_every_altered_field_as_one_does(journals, monkeypatch, game, step):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    entries, number = journals[game], 0
+    for at in find_game_to_lie_about(entries, game):
+        for _, lied in iter_lies(entries[at]):
+            number += 1
+            if number % step == 0:
+                compare_audits(seal([*entries[:at], lied, *entries[at + 1 :]]), monkeypatch, jobs=2)
+
+
+# ---------------------------------------------------------------------------------------- whole games
+def renumber(entries):
+    """Return the entries with each play id as its present place requires, and nothing else repaired."""
+    play_id, renumbered = ("", ""), []
+    for number, entry in enumerate(entries, 1):
+        if entry["kind"] == "game.start":
+            old = entry["record"]["play_id"]
+            play_id = old, f"play-{number}-{old[-8:]}"
+        renumbered.append(
+            json.loads(json.dumps(entry).replace(*play_id) if play_id[0] else json.dumps(entry))
+        )
+    return renumbered
+
+
+def repair_credit(entries):
+    """Return the entries with the credit before each game as the entries before it give."""
+    credit_cents, repaired = 0, []
+    for entry in entries:
+        is_start = entry["kind"] == "game.start"
+        repaired.append(put(entry, ("record", "credit_before_cents"), credit_cents) if is_start else entry)
+        credit_cents += 5000 if entry["kind"] == "bill.in" else 0  # reserved before
+        for source, target, cents in entry.get("transfers", ()) if "phase" not in entry else ():
+            credit_cents += cents * (target.startswith("credit:") - source.startswith("credit:"))
+    return repaired
+
+
+def lie_about_order(entries, game, what):
+    """Return the entries with a whole game left out, repeated, moved, or taken apart."""
+    games = list_games(seal(entries), game)
+    first, second = games[1], games[2]
+    before, one, two = (
+        entries[: first.start],
+        entries[first.start : first.stop],
+        entries[second.start : second.stop],
+    )
+    after = entries[second.stop :]
+    return {
+        "left out": [*before, *two, *after],
+        "repeated": [*before, *one, *one, *two, *after],
+        "swapped": [*before, *two, *one, *after],
+        "moved to the end": [*before, *two, *after, *one],
+        "without its start": [*before, *one[1:], *two, *after],
+        "without its end": [*before, *one[:-1], *two, *after],
+        "ended twice": [*before, *one, one[-1], *two, *after],
+        "started twice": [*before, one[0], *one, *two, *after],
+        "end before start": [*before, one[-1], *one[:-1], *two, *after],
+        "inside another": [*before, one[0], *two, *one[1:], *after],
+    }[what]
+
+
+ORDERS = (
+    *("left out", "repeated", "swapped", "moved to the end", "without its start", "without its end"),
+    *("ended twice", "started twice", "end before start", "inside another"),
+)
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("what", ORDERS)
+def test_a_whole_game_left_out_repeated_or_moved_is_named(journals, monkeypatch, game, what):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    lied = lie_about_order(journals[game], game, what)
+    for entries in (lied, renumber(lied)):
+        bodies = seal(entries)
+        findings = compare_audits(bodies, monkeypatch)
+        assert findings == compare_audits(bodies, monkeypatch, jobs=2)
+        assert findings
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("what", ["without its start", "without its end", "ended twice", "started twice"])
+def test_a_game_taken_apart_is_named_even_with_repaired_credit(journals, monkeypatch, what):
+    honest = journals[REEL]
+    assert repair_credit(renumber(honest)) == honest
+    bodies = seal(repair_credit(renumber(lie_about_order(honest, REEL, what))))
+    assert compare_audits(bodies, monkeypatch)
+
+
+# ---------------------------------------------------------------------------------------- what a game relies on
+def rely_on(path, value, why, at="bill.confirmed"):
+    return pytest.param(path, value, why, at, id=".".join(map(str, path)))
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize(
+    ("path", "value", "why", "at"),
+    [
+        rely_on(("state", "reminder"), {"kind": "time"}, "memory.reminder"),
+        rely_on(("state", "handpay"), {"id": "x"}, "while the machine is handpay"),
+        rely_on(("state", "pay_out"), {"id": "x"}, "while the machine is"),
+        rely_on(("state", "game"), {"play_id": "play-1"}, "while the machine is playing"),
+        rely_on(("state", "awaiting_award"), {"play_id": "play-1"}, "state.awaiting_award"),
+        rely_on(("state", "undecided"), {"play_id": "play-1"}, "state.undecided"),
+        rely_on(("state", "door:main"), {"since": "x"}, "while the machine is door_open"),
+        rely_on(("state", "fault:bill_acceptor.jam"), {"locks": True}, "while the machine is"),
+        rely_on(("state", f"control:game.{REEL}:main"), False, "is not offered"),
+        rely_on(
+            ("state", "residual_terms"), {"way": "stays", "useful_cents": 10**6}, "the smallest stake here"
+        ),
+        rely_on(("transfers", 0, 2), 4000, "credit_before_cents", at="bill.escrow"),
+        rely_on(("transfers", 0, 1), "credit:1:restricted", "expected the transfers", at="bill.escrow"),
+        rely_on(("dims", "position"), 1, "names its position", at="power.up"),
+    ],
+)
+def test_a_plain_game_that_the_memory_does_not_allow_is_named(journals, monkeypatch, path, value, why, at):
+    """The lie is in an entry before the games; the entries of the games are as the machine wrote them."""
+    entries = journals[REEL]
+    kinds = [entry["kind"] for entry in entries]
+    lied = put(entries[kinds.index(at)], path, value)
+    bodies = seal([*entries[: kinds.index(at)], lied, *entries[kinds.index(at) + 1 :]])
+    first = kinds.index("game.start") + 1
+    findings = compare_audits(bodies, monkeypatch)
+    assert any(why in each["why"] and each["entry"] >= first for each in findings), findings
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("part", ["start", "end"])
+def test_a_plain_game_whose_id_an_earlier_entry_has_taken_is_named(journals, monkeypatch, part):
+    entries = journals[REEL]
+    first = list_games(seal(entries), REEL)[2].start
+    lied = [entries[0], entries[1] | {"id": entries[first]["id"].replace("start", part)}, *entries[2:]]
+    findings = compare_audits(seal(lied), monkeypatch)
+    assert first + 1 + (part == "end") in [each["entry"] for each in findings if "id was used" in each["why"]]
+
+
+def test_an_id_of_an_earlier_play_does_not_make_later_games_be_checked_one_by_one(journals, monkeypatch):
+    entries = journals[REEL]
+    games = list_games(seal(entries), REEL)
+    for n, mark in ((2, entries[games[0].start]["id"][-14:-6]), (999, "0" * 8)):
+        lied = seal([entries[0], entries[1] | {"id": f"play-{n}-{mark}.late"}, *entries[2:]])
+        compare_audits(lied, monkeypatch)
+        checked = list_entries_checked_one_by_one(lied, monkeypatch)
+        assert len(list_games(checked, REEL)) == 1, "the first game, which records its definition"
+
+
+# ---------------------------------------------------------------------------------------- what the auditor knows
+def open_play(auditor, entry, _):
+    auditor._games._open["play-1"] = tools.audit.games._Play(entry, None)
+    auditor._games._latest[1] = "play-1"
+
+
+def begin_round(auditor, entry, _):
+    round_ = tools.audit.rounds._Round("round-1", _DIGEST, frozenset({Bet("red", 1, 1)}))
+    auditor._games._rounds._beginning = entry, round_
+
+
+def store_table(auditor, _, played):
+    name = played["game"]
+    record = TableRecord(
+        game=GameName(id=name["id"], version=name["version"], digest=name["digest"]),
+        denomination_cents=played["denomination_cents"],
+        table={"point": 4},
+    )
+    auditor._games._stakes._tables[f"table:{name['digest']}"] = record
+
+
+def share_table(auditor, _, played):
+    digest = played["game"]["digest"]
+    shared = TableInCommon(round_id="round-1", keys=("point",), bound=(), table={"point": 4})
+    auditor._games._stakes._shared[digest] = auditor._games._stakes._before[digest] = shared
+
+
+def add_facts(**facts):
+    def change(auditor, _, __):
+        for name, value in facts.items():
+            setattr(auditor.conduct.facts, name, copy.copy(value))
+
+    return change
+
+
+def withdraw_table(auditor, _, played):
+    auditor.conduct.facts.changed.add((played["game"]["digest"], played["denomination_cents"]))
+
+
+def hold_credit(auditor, _, __):
+    auditor._ledger.held["credit:1:cashable"] += 5
+
+
+def add_promotion(kind):
+    def change(auditor, _, __):
+        auditor._ledger.taken[f"credit:1:{kind}"] += 5
+
+    return change
+
+
+CHANGES = {
+    "a clear's entries are due": lambda auditor, *_: auditor._clears._due.append(["id", _DIGEST]),
+    "a play is open": open_play,
+    "a double-up is posted": lambda auditor, *_: auditor._games._doubled.update({"play-1": (5,)}),
+    "a round begins": begin_round,
+    "a play with levels is open": lambda auditor, *_: auditor._levels._open.update(
+        {"play-1": tools.audit.levels._Play({"grand": "pool"})}
+    ),
+    "a hit is registered": lambda auditor, entry, played: auditor._levels._registered.update(
+        {played["play_id"]: [(entry, None)]}
+    ),
+    "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._pushed.update(
+        {"play-1": (entry, None)}
+    ),
+    "a table has a state": store_table,
+    "a table is shared": share_table,
+    "a table is withdrawn": withdraw_table,
+    "sessions are counted": add_facts(session=True),
+    "credit was converted": add_facts(converted={1}),
+    "the journal has another mark": add_facts(mark="0" * 8),
+    "positions are named": add_facts(positions=True),
+    "nothing has shown a position": add_facts(positions=None),
+    "no game has shown sessions": add_facts(session=None),
+    "an entry named its position": lambda auditor, entry, _: auditor.conduct._odd.append(entry),
+    "credit is reserved": hold_credit,
+    "restricted credit": add_promotion("restricted"),
+    "nonrestricted credit": add_promotion("nonrestricted"),
+    "no smallest stake is known": add_facts(least_stake_cents=None),
+    "the machine was never idle": add_facts(idle_at={}),
+    "no money has moved": add_facts(moved={}),
+    "no table was played": add_facts(played=set()),
+    "another head": lambda auditor, *_: setattr(auditor._ledger, "head_hex", _DIGEST),
+    "an entry is missing": lambda auditor, *_: setattr(
+        auditor._ledger, "sequence", auditor._ledger.sequence - 1
+    ),
+    "the journal is empty": lambda auditor, *_: setattr(auditor, "_ledger", Ledger()),
+}
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_the_auditor_knows_before_plain_games_both_ways_end_the_same(journals, monkeypatch, change):
+    entries = journals[REEL]
+    bodies = seal(entries)
+    first = list_games(bodies, REEL)[1].start
+    pictures = []
+    for find in (tools.audit.verify.find_plain_runs, lambda bodies, *_: [(list(bodies), [])]):
+        monkeypatch.setattr(tools.audit.verify, "find_plain_runs", find)
+        auditor = Auditor(SHELF)
+        auditor.run(bodies[:first])
+        change(auditor, decode(bodies[first - 1]), entries[first]["record"])
+        auditor.run(bodies[first:])
+        pictures.append(picture(vars(auditor)))
+    assert pictures[0] == pictures[1]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jobs):
+    bodies = seal(journals[REEL])
+    at = list_games(bodies, REEL)[2].start + 1
+    known = hashlib.sha256(bodies[at - 1]).hexdigest()
+    right = Auditor(SHELF, witnesses=[(at, known[:12])]).run(bodies, jobs=jobs)
+    assert (right.wrong, right.witnessed) == (0, 1)
+    wrong = Auditor(SHELF, heads={at: "f" * 64}).run(bodies, jobs=jobs)
+    assert [each.sequence for each in wrong.findings] == [at]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", GAMES)
+def test_an_entry_altered_without_repairing_the_chain_is_named_at_the_next(journals, monkeypatch, game):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    bodies = seal(journals[game])
+    for at in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):
+        altered = encode_canonical_json(json.loads(bodies[at]) | {"time": "2026-01-01T00:00:01+00:00"})
+        findings = compare_audits([*bodies[:at], altered, *bodies[at + 1 :]], monkeypatch)
+        assert [each["entry"] for each in findings] == [at + 2]
+        missing = compare_audits([*bodies[:at], *bodies[at + 1 :]], monkeypatch)
+        assert any("missing, repeated or moved" in each["why"] for each in missing)

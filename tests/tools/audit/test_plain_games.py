@@ -1,0 +1,292 @@
+"""Plain games are checked from their bytes, in several processes if requested, as they are entry by entry.
+
+Goal: neither the fast check of plain games nor the number of processes changes a report, and a process that
+ends unexpectedly is an error, never a report without findings.
+"""
+
+import hashlib
+import json
+import os
+import re
+import signal
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+from journals import make_state
+from plain_journals import (
+    CARDS,
+    GAMES,
+    KEY,
+    RAISED,
+    REEL,
+    SHELF,
+    TABLE,
+    audit,
+    audit_entry_by_entry,
+    list_entries_checked_one_by_one,
+    list_games,
+    picture,
+    play,
+)
+from rigs.lies import ordered, raws
+
+import tools.audit.jobs
+from egm.kernel.events import EventType
+from egm.testing.machine import MachineRig
+from meters import JournalDamaged, open_view
+from meters.entry import decode
+from tools.audit.jobs import JobError
+from tools.audit.plain_games import PlainGames
+from tools.cli import main
+from tools.dev.lies import Liar, adopted, mark_of, rewrite_chain
+
+
+@pytest.fixture(scope="module")
+def bodies(tmp_path_factory):
+    """The journal of a machine: four games, with a bill, a hand-pay and a restart between them."""
+    folder = tmp_path_factory.mktemp("machine") / "state"
+    room = MachineRig(folder, games=GAMES).boot().insert(5000)
+    play(room, REEL, 12)
+    room.insert(1000)
+    play(room, TABLE, 12)
+    play(room, CARDS, 5)
+    play(room, RAISED, 30)
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.close()
+    room = MachineRig(folder, games=GAMES).boot().insert(5000)
+    play(room, REEL, 6)
+    found = list(room.journal.iter_bodies())
+    room.close()
+    return found
+
+
+def count_starts(bodies):
+    return sum(b'"kind":"game.start"' in body for body in bodies)
+
+
+def find_games(bodies):
+    return sum(run.games for run in PlainGames(SHELF).find_runs(bodies))
+
+
+# ---------------------------------------------------------------------------------------- the same result
+@pytest.mark.requirement("E-13")
+def test_plain_games_leave_the_auditor_as_their_entries_one_by_one_do(bodies, monkeypatch):
+    assert find_games(bodies) > 40
+    assert any(b'"kind":"game.choice"' in body and b'"transfers"' in body for body in bodies)
+    checked = list_entries_checked_one_by_one(bodies, monkeypatch)
+    assert count_starts(checked) == count_starts(bodies) - find_games(bodies)
+    report, fast = audit(bodies)
+    by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
+    assert '"ok": true' in report
+    assert report == by_entry
+    assert picture(vars(fast)) == picture(vars(slow))
+
+
+@pytest.mark.parametrize("entries", [2, 7, 16])
+def test_batches_of_any_size_leave_the_same(bodies, monkeypatch, entries):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", entries)
+    report, fast = audit(bodies)
+    by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
+    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("lies", [12, pytest.param(300, marks=pytest.mark.slow)])
+def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies):
+    """Lies sealed with the machine's key, so that no hash gives them away."""
+    entries = adopted(bodies, KEY)
+    liar, wrong = Liar(entries, 11), 0
+    for _ in range(lies):
+        _, told = liar.tell()
+        lied = list(rewrite_chain(told, KEY, liar.mark))
+        report, fast = audit(lied)
+        by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
+        assert report == by_entry
+        assert picture(vars(fast)) == picture(vars(slow))
+        wrong += '"ok": false' in report
+    assert wrong > lies // 2
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", GAMES)
+def test_a_plain_game_with_any_byte_altered_is_none_except_in_what_does_not_follow(bodies, game):
+    """Its time and language may be any; the auditor itself compares the credit and the hash before it.
+
+    In a game of cards that only compares ranks, another suit may be drawn without any other difference.
+    """
+    plain_games, played = PlainGames(SHELF), find_one_game(bodies, game)
+    assert [run.games for run in plain_games.find_runs(played)] == [1]
+    free = rb'"time":"[^"]*"|"language":"[^"]*"|"previous":"[0-9a-f]{64}"'
+    free += rb'|"draws":\[\[.*?\]\]' if game == RAISED else b""
+    for which, body in enumerate(played):
+        before = rb'|"credit_before_cents":[0-9]+' if which == 0 else b""
+        allowed = {at for found in re.finditer(free + before, body) for at in range(*found.span())}
+        for at in range(len(body)):
+            altered = body[:at] + bytes([b'0 "1'[at % 4] if at % 5 else body[at] ^ 1]) + body[at + 1 :]
+            if altered == body or not plain_games.find_runs(
+                refit_hashes([*played[:which], altered, *played[which + 1 :]])
+            ):
+                continue
+            assert at in allowed, (which, body[at - 30 : at + 10], altered[at - 30 : at + 10])
+            assert decode(altered).body == altered
+
+
+def test_a_long_hostile_choice_is_matched_in_linear_time(bodies):
+    """A quadratic search would take many minutes; then the time limit of the test fails it."""
+    start, choice, *_ = find_one_game(bodies, CARDS)
+    hostile = choice.replace(b'"outcome":', b'"outcome":{' + b',"draws":[],"outcome":{' * 200_000)
+    assert len(hostile) > 4_000_000
+    assert PlainGames(SHELF).find_runs([start, hostile, hostile]) == []
+
+
+def find_one_game(bodies, game):
+    """Return the entries of the first game of a definition that is staked on once more, or of its second game."""
+    played = [[bodies[n] for n in numbers] for numbers in list_games(bodies, game)[1:]]
+    return max(played, key=lambda entries: b'"staked_credits"' in b"".join(entries))
+
+
+def refit_hashes(played):
+    """Return consecutive entries with the hash of each in the next one."""
+    refitted = played[:1]
+    for body in played[1:]:
+        previous = hashlib.sha256(refitted[-1]).hexdigest().encode()
+        refitted.append(re.sub(rb'"previous":"[0-9a-f]{64}"', b'"previous":"%b"' % previous, body))
+    return refitted
+
+
+@pytest.mark.requirement("E-13", "D-10")
+def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
+    room = MachineRig(tmp_path / "state").boot().insert(1000)
+    play(room, REEL, 8)
+    room.engine.handle(EventType.CONTROL, source="main", name=f"game.{REEL}", value=False)
+    entries = raws(room)
+    disabled = [n for n, raw in enumerate(entries) if raw["kind"] == "host.control"]
+    starts = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"]
+    order = [
+        *range(starts[-3]),
+        *disabled,
+        *(n for n in range(starts[-3], len(entries)) if n not in disabled),
+    ]
+    lied = ordered(entries, order)
+    lied = list(rewrite_chain(lied, KEY, mark_of(lied[0])))
+    report, by_entry = audit(lied)[0], audit_entry_by_entry(lied, monkeypatch)[0]
+    assert report == by_entry
+    named = [each["entry"] for each in json.loads(report)["findings"] if "is not offered" in each["why"]]
+    assert len(named) == 3
+
+
+# ---------------------------------------------------------------------------------------- several processes
+@pytest.mark.requirement("E-13")
+def test_two_processes_report_the_same_of_an_honest_and_of_a_lying_machine(bodies, monkeypatch):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    liar = Liar(adopted(bodies, KEY), 4)
+    journals = [bodies, *(list(rewrite_chain(liar.tell()[1], KEY, liar.mark)) for _ in range(3))]
+    for journal in journals:
+        report, one = audit(journal)
+        report_of_two, two = audit(journal, jobs=2)
+        assert report_of_two == report
+        assert picture(vars(two)) == picture(vars(one))
+
+
+def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, monkeypatch):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+
+    def damaged():
+        yield from bodies[:21]
+        raise JournalDamaged("the file", "cannot be read")
+
+    reports = [audit(damaged(), jobs)[0] for jobs in (1, 2)]
+    assert reports[0] == reports[1]
+    found = json.loads(reports[0])
+    assert found["entries"] == 21
+    assert Counter(each["entry"] for each in found["findings"])[22] == 1
+
+
+def test_a_journal_is_read_a_few_batches_ahead(bodies, monkeypatch):
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 2)
+    read = Counter()
+
+    def counted():
+        for body in bodies:
+            read["entries"] += 1
+            yield body
+
+    checked = 0
+    for batch, _ in tools.audit.jobs.find_plain_runs(counted(), SHELF, 2):
+        checked += len(batch)
+        assert read["entries"] - checked <= 20
+
+
+def end_process(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("killed_at", [1, 50, 97], ids=["first batch", "in the middle", "near the end"])
+def test_a_killed_process_is_an_error_and_no_report(bodies, monkeypatch, killed_at):
+    find_runs = PlainGames.find_runs
+
+    def find_runs_or_end(plain_games, batch):
+        if b'"sequence":%d,' % killed_at in b"".join(batch):
+            end_process()
+        return find_runs(plain_games, batch)
+
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(PlainGames, "find_runs", find_runs_or_end)
+    with pytest.raises(JobError, match="ended unexpectedly, so that nothing is verified"):
+        audit(bodies, jobs=2)
+
+
+def test_an_exception_in_a_process_names_the_entries_it_was_checking(bodies, monkeypatch):
+    def find_runs(_, batch):
+        if b'"sequence":21,' in b"".join(batch):
+            raise ZeroDivisionError("a fault of the program")
+        return []
+
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(tools.audit.jobs, "is_of_open_game", lambda _: False)
+    monkeypatch.setattr(PlainGames, "find_runs", find_runs)
+    with pytest.raises(
+        JobError, match=r"the check of the entries 17 to 24 failed \(ZeroDivisionError\('a fault"
+    ):
+        audit(bodies, jobs=2)
+
+
+def test_a_process_that_cannot_be_started_is_an_error_and_no_report(bodies, monkeypatch):
+    def fork():
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(os, "fork", fork)
+    with pytest.raises(JobError, match=r"no process can be started for --jobs \(no more processes\)"):
+        audit(bodies, jobs=2)
+
+
+def test_the_command_with_a_killed_process_fails_and_saves_no_point(tmp_path, monkeypatch):
+    state, point = make_state(tmp_path / "state"), tmp_path / "point"
+    monkeypatch.setattr(PlainGames, "find_runs", end_process)
+    found = CliRunner().invoke(
+        main, ["audit", "verify", "--state", str(state), "--point", str(point), "--jobs", "2"]
+    )
+    assert found.exit_code == 1
+    assert "ended unexpectedly" in found.output
+    assert "nothing wrong" not in found.output
+    assert not point.exists()
+
+
+@pytest.mark.requirement("E-13")
+def test_the_command_continues_from_a_point_with_any_number_of_processes(tmp_path):
+    state = make_state(tmp_path / "state")
+    with open_view(state) as view:
+        sequence = view.sequence
+    reports = []
+    for jobs in ("1", "2"):
+        arguments = ["--point", str(tmp_path / f"point-{jobs}"), "--jobs", jobs, "--json"]
+        for _ in range(2):
+            found = CliRunner().invoke(main, ["audit", "verify", "--state", str(state), *arguments])
+            assert found.exit_code == 0, found.output
+        report = json.loads(found.output)["first copy"]
+        assert (report["entries"], report["games_replayed"]) == (sequence, 60)
+        reports.append(report | {"seconds": 0})
+    assert reports[0] == reports[1]

@@ -1,0 +1,149 @@
+"""The search for plain games in a journal, in this process or in several others.
+
+The entries are read once and divided into batches. What a batch contains is found without the entries before
+it (:mod:`tools.audit.plain_games`), so ``jobs`` processes do it at the same time. All results return to the
+auditor in the order of the journal; chain, books and every other check stay there. The number of processes
+therefore changes no report. At most a few batches per process are held at once, however long the journal is.
+
+A definition that only the journal contains is not known to the other processes: the auditor replays such
+games itself.
+"""
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Final
+
+from egm.errors import OperatorError
+from meters.errors import JournalError
+from tools.audit.plain_games import Games, PlainGames, PlainRun, is_of_open_game
+
+BATCH_ENTRIES: Final = 500
+_BATCH_BYTES: Final = 4 << 20
+_FILL_MAX: Final = 2
+"""How much larger a batch may become that would end within a game."""
+_AHEAD: Final = 3
+"""The number of batches that wait or are processed for each process."""
+
+_PR_SET_PDEATHSIG: Final = 1
+"""From Linux, linux/prctl.h."""
+
+_ENDED: Final = (
+    "a process of the audit ended unexpectedly, so that nothing is verified; run it again, with fewer --jobs if"
+    " memory is short"
+)
+
+_worker: PlainGames | None = None
+
+
+class JobError(OperatorError):
+    """A process of the audit ended or failed, so that the journal was not verified."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A batch that a process of the pool searches; ``first`` is the sequence number of its first entry."""
+
+    first: int
+    batch: list[bytes]
+    result: Future[list[PlainRun]]
+
+    def wait(self) -> tuple[list[bytes], list[PlainRun]]:
+        """Return the batch with its runs as soon as they are known. Raises :class:`JobError`."""
+        try:
+            return self.batch, self.result.result()
+        except BrokenProcessPool as why:
+            raise JobError(_ENDED) from why
+        except Exception as why:
+            where = f"the entries {self.first} to {self.first + len(self.batch) - 1}"
+            raise JobError(f"nothing is verified: the check of {where} failed ({why!r})") from why
+
+
+def find_plain_runs(
+    bodies: Iterable[bytes], games: Games, jobs: int, after: int = 0
+) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
+    """Yield the entries in batches, in order, each with the runs of plain games in it.
+
+    ``bodies`` are the entries that follow entry ``after``. What they raise is raised after the entries before
+    it. Raises :class:`JobError` if a process ends or fails.
+    """
+    if jobs == 1:
+        plain_games = PlainGames(games)
+        for batch in _iter_batches(bodies):
+            yield batch, plain_games.find_runs(batch)
+        return
+    waiting: deque[_Job] = deque()
+    # A forked process has the definitions already, and no other thread of this one uses a lock that it needs.
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(jobs, context, _start_worker, (games, os.getpid()))
+    try:
+        damage: JournalError | None = None
+        try:
+            for batch in _iter_batches(bodies):
+                waiting.append(_Job(after + 1, batch, _submit(pool, batch)))
+                after += len(batch)
+                if len(waiting) >= _AHEAD * jobs:
+                    yield waiting.popleft().wait()
+        except JournalError as why:
+            damage = why
+        while waiting:
+            yield waiting.popleft().wait()
+        if damage is not None:
+            raise damage
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield the entries in batches that do not divide plain games, except for endless ones."""
+    batch: list[bytes] = []
+    size, damage = 0, None
+    try:
+        for body in bodies:
+            batch.append(body)
+            size += len(body)
+            if len(batch) < BATCH_ENTRIES and size < _BATCH_BYTES:
+                continue
+            is_full = len(batch) >= _FILL_MAX * BATCH_ENTRIES or size >= _FILL_MAX * _BATCH_BYTES
+            if is_full or not is_of_open_game(body):
+                yield batch
+                batch, size = [], 0
+    except JournalError as why:
+        damage = why
+    if batch:
+        yield batch
+    if damage is not None:
+        raise damage
+
+
+def _start_worker(games: Games, parent: int) -> None:
+    """Prepare a process of the pool, which ends when its parent ends."""
+    global _worker  # noqa: PLW0603 (each process has its own)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the parent ends them
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # the parent ended before the call took effect
+        os._exit(1)
+    gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
+    _worker = PlainGames(games)
+
+
+def _find_runs(batch: list[bytes]) -> list[PlainRun]:
+    """Return the runs in a batch, in a process of the pool."""
+    assert _worker is not None
+    return _worker.find_runs(batch)
+
+
+def _submit(pool: ProcessPoolExecutor, batch: list[bytes]) -> Future[list[PlainRun]]:
+    try:
+        return pool.submit(_find_runs, batch)
+    except BrokenProcessPool as why:
+        raise JobError(_ENDED) from why
+    except OSError as why:
+        raise JobError(f"nothing is verified: no process can be started for --jobs ({why})") from why

@@ -1,0 +1,392 @@
+"""Plain games, which make up nearly all entries of a journal, checked from their bytes.
+
+A plain game is one of a machine with one position: a wager of cashable credit, the draws, perhaps choices of
+the player, and a win to the credit meter or none. Its entries follow each other. Everything in them follows
+from the definition, the draws, the choices, the credit and the entry before, except for the time and the
+language. They are therefore not interpreted: this module builds the bytes that a machine must write and
+compares them with the journal's. Equal bytes prove the canonical form, the hash chain, the record, the
+outcome, the counts, the dimensions and the transfers at once.
+
+Games that follow one another form a :class:`PlainRun`. It contains all that depends on what came before it
+(the auditor compares that with the journal's state) and the sums that the auditor adds to the books. Whatever
+differs in any way is not part of a run: the auditor checks it entry by entry, and only there faults are
+reported. ``tests/tools/audit/test_plain_games.py`` compares the two ways.
+
+Nothing here depends on the entries before, so any process can check any part of a journal
+(:mod:`tools.audit.jobs`).
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Protocol
+
+from egm.play.conversation import Conversation
+from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START
+from egm.play.records.tables import Keys, find_table_keys
+from egm.progressive.pools import is_of_its_worth
+from meters.entry import encode_canonical_json, is_time, parse
+from meters.ledger import Cell, DimsKey, build_dims_key
+from meters.transaction import AMOUNT_MAX
+from paytables import WHEEL_DECIDES, Choice, Game, ReplayDraw, Wager
+
+CASHABLE: Final = "credit:1:cashable"
+_SETTINGS_MAX: Final = 256
+"""The number of combinations of definition, denomination and wager that are remembered."""
+_START_BYTES_MAX: Final = 64 << 10
+"""The longest start of a plain game; it limits what is remembered of a journal that somebody else wrote."""
+
+_NUMBER: Final = rb"(0|[1-9][0-9]{0,14})"
+_SEQUENCE: Final = rb"([1-9][0-9]{0,17})"
+_NAME: Final = rb"[A-Za-z0-9@_. -]+"
+_PLAY: Final = rb"(play-[0-9]{1,18}-[0-9a-f]{8})"
+_HASH: Final = rb'"previous":"([0-9a-f]{64})"'
+_DRAWS: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])'
+# Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
+_OUTCOME_TO_PLAY: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY
+_WAGER_TO_SEQUENCE: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE
+_CHOSEN_TO_DRAWS: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS
+_TIME: Final = rb'"time":"([0-9T:.+-]{19,40})"'
+_STAKE: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _NUMBER + rb"\]\]"
+_START: Final = re.compile(
+    rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY + rb'\.start",'
+    rb'"kind":"game\.start",' + _HASH + rb',"record":\{"bet_credits":' + _NUMBER + rb","
+    rb'"credit_before_cents":' + _NUMBER + rb',"denomination_cents":' + _NUMBER + rb","
+    rb'"game":(\{[^{}]*\}),"language":"' + _NAME + rb'"' + _OUTCOME_TO_PLAY + rb'",'
+    rb'"steps":\[\{"choice":null,' + _DRAWS + rb"\}\]," + _WAGER_TO_SEQUENCE + rb","
+    rb'"state":\{"game":\{"play_id":"' + _PLAY + rb'"\}\},' + _TIME + rb"," + _STAKE + rb"\}"
+)
+_CHOICE: Final = re.compile(
+    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"' + _PLAY + rb'\.choice-([1-9][0-9]{0,8})","kind":"game\.choice",'
+    rb"" + _HASH + rb',"record":\{' + _CHOSEN_TO_DRAWS + _OUTCOME_TO_PLAY + rb'"'
+    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE + rb","
+    rb"" + _TIME + rb"(?:," + _STAKE + rb")?\}"
+)
+_LAST_TIME: Final = re.compile(_TIME)
+_LAST_BYTES: Final = 160
+"""The time of an end is among its last bytes."""
+_NO_KEYS: Final = Keys()
+
+
+class Games(Protocol):
+    """A source of game definitions."""
+
+    def find(self, game_id: str, digest: str) -> Game | None:
+        """Return the definition with that digest, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A game as offered to the player: its definition, the wager and the denomination, all checked."""
+
+    game: Game
+    wager: Wager
+    unit_cents: int
+    stake_cents: int
+    dims: bytes
+    key: DimsKey
+
+
+@dataclass(slots=True)
+class _Played:
+    """A plain game as far as its entries are checked."""
+
+    setting: _Setting
+    play: bytes
+    previous_hex: str
+    """The hash of the entry before it."""
+    credit_before_cents: int
+    start_time: str
+    conversation: Conversation
+    first_sequence: int
+    sequence: int
+    head_hex: str
+    """The sequence number and the hash of its last entry so far."""
+    staked_cents: int
+    raises: int = 0
+    """The number of choices that added to the stake."""
+
+    @property
+    def mark(self) -> str:
+        """Return the journal's mark in its id."""
+        return self.play[-8:].decode()
+
+
+@dataclass(slots=True)
+class PlainRun:
+    """Plain games that follow one another, checked, with what they presuppose and what they change.
+
+    ``at`` is the index of its first entry in the batch, ``entries`` their number.
+    """
+
+    at: int
+    first_sequence: int
+    mark: str
+    """The journal's mark, which the ids of all its entries contain."""
+    previous_hex: str
+    """The hash of the entry before it."""
+    credit_before_cents: int
+    entries: int = 0
+    games: int = 0
+    credit_after_cents: int = 0
+    head_hex: str = ""
+    last_play: str = ""
+    last_win_cents: int = 0
+    last_start: str = ""
+    """The time of the last start, as written."""
+    last_moved: str = ""
+    """The kind of the last entry that moves money."""
+    smallest_stake_cents: int = AMOUNT_MAX
+    names: set[str] = field(default_factory=set)
+    """The ids of the games played."""
+    tables: set[tuple[str, int]] = field(default_factory=set)
+    """The definitions played, by digest, each with the denomination in minor units."""
+    flows: dict[Cell, list[int]] = field(default_factory=dict)
+    """Amount and number of transfers, by meter cell, in order of their first occurrence."""
+    counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
+
+    @property
+    def last_sequence(self) -> int:
+        """Return the sequence number of its last entry."""
+        return self.first_sequence + self.entries - 1
+
+    @property
+    def last_start_utc(self) -> datetime:
+        """Return the time at which its last game started."""
+        return datetime.fromisoformat(self.last_start)
+
+    def goes_on_with(self, played: _Played) -> bool:
+        """Return whether a game follows the last one of the run, in the same journal and with its credit."""
+        return (
+            self.head_hex == played.previous_hex
+            and self.last_sequence + 1 == played.first_sequence
+            and self.mark == played.mark
+            and self.credit_after_cents == played.credit_before_cents
+        )
+
+    def add(self, played: _Played, win_cents: int) -> None:
+        """Add a checked game, which begins with this run or follows its last one."""
+        setting, key = played.setting, played.setting.key
+        self.entries = played.sequence - self.first_sequence + 1
+        self.games += 1
+        self.credit_after_cents += win_cents - played.staked_cents
+        self.head_hex, self.last_play = played.head_hex, played.play.decode()
+        self.last_win_cents, self.last_start = win_cents, played.start_time
+        self.smallest_stake_cents = min(self.smallest_stake_cents, setting.stake_cents)
+        self.names.add(setting.game.id)
+        self.tables.add((setting.game.digest, setting.unit_cents))
+        self._add_flow((CASHABLE, "house:wager", key), played.staked_cents, 1 + played.raises)
+        if win_cents:
+            self._add_flow(("house:win", CASHABLE, key), win_cents, 1)
+        self.last_moved = (GAME_END if win_cents else GAME_CHOICE if played.raises else GAME_START).kind
+        for what in ("games_played", "games_won" if win_cents else "games_lost"):
+            self.counts[what, key] = self.counts.get((what, key), 0) + 1
+
+    def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
+        flow = self.flows.setdefault(cell, [0, 0])
+        flow[0] += cents
+        flow[1] += times
+
+
+def is_of_open_game(body: bytes) -> bool:
+    """Return whether the next entry may belong to the same plain game as this one."""
+    return b'"kind":"game.start"' in body or b'"kind":"game.choice"' in body
+
+
+class PlainGames:
+    """Finds the plain games in batches of encoded entries; ``games`` has the available definitions."""
+
+    def __init__(self, games: Games) -> None:
+        self._games = games
+        self._settings: dict[tuple[bytes, ...], _Setting | None] = {}
+
+    def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
+        """Return the runs of plain games among consecutive entries, in order."""
+        runs: list[PlainRun] = []
+        at, run = 0, None
+        while at < len(bodies) - 1:
+            try:
+                run = self._check_game(bodies, at, run)
+            except Exception:  # noqa: BLE001 (whatever a file made of them; its entries are checked one by one)
+                run = None
+            if run is None:
+                at += 1
+                continue
+            if not runs or runs[-1] is not run:
+                runs.append(run)
+            at = run.at + run.entries
+        return runs
+
+    def _check_game(self, bodies: Sequence[bytes], at: int, run: PlainRun | None) -> PlainRun | None:
+        """Return the run that ends with the game at this index: ``run`` or a new one; None if it is not plain."""
+        played = self._check_start(bodies[at])
+        if played is None:
+            return None
+        number = 1
+        while played.conversation.outcome is None:
+            if at + number >= len(bodies) or not _check_choice(played, bodies[at + number], number):
+                return None
+            number += 1
+        win_cents = _check_end(played, bodies[at + number]) if at + number < len(bodies) else None
+        if win_cents is None or played.staked_cents > played.credit_before_cents:
+            return None
+        if run is None or not run.goes_on_with(played):
+            run = PlainRun(
+                at=at,
+                first_sequence=played.first_sequence,
+                mark=played.mark,
+                previous_hex=played.previous_hex,
+                credit_before_cents=played.credit_before_cents,
+                credit_after_cents=played.credit_before_cents,
+            )
+        run.add(played, win_cents)
+        return run
+
+    def _check_start(self, body: bytes) -> _Played | None:
+        """Return the plain game that an entry starts, with its first step taken, or None if it starts none."""
+        found = _START.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
+        if found is None:
+            return None
+        dims, play, previous, bet, credit, unit, named, outcome = found.group(1, 2, 3, 4, 5, 6, 7, 8)
+        play_again, draws, wager, sequence, play_in_state, time, staked = found.group(
+            9, 10, 11, 12, 13, 14, 15
+        )
+        setting = self._find_setting(dims, named, wager, bet, unit)
+        if (
+            setting is None
+            or not play == play_again == play_in_state
+            or not play.startswith(b"play-%b-" % sequence)
+            or int(staked) != setting.stake_cents
+            or not is_time(time.decode())
+        ):
+            return None
+        conversation = Conversation(setting.game, setting.wager)
+        if not _takes_step(conversation, None, draws, outcome):
+            return None
+        return _Played(
+            setting=setting,
+            play=play,
+            previous_hex=previous.decode(),
+            credit_before_cents=int(credit),
+            start_time=time.decode(),
+            conversation=conversation,
+            first_sequence=int(sequence),
+            sequence=int(sequence),
+            head_hex=hashlib.sha256(body).hexdigest(),
+            staked_cents=setting.stake_cents,
+        )
+
+    def _find_setting(self, *parts: bytes) -> _Setting | None:
+        """Return the checked setting that these parts of a record state, or None if it is not that of a plain game."""
+        if parts not in self._settings:
+            if len(self._settings) >= _SETTINGS_MAX:
+                self._settings.clear()
+            self._settings[parts] = self._check_setting(*parts)
+        return self._settings[parts]
+
+    def _check_setting(
+        self, dims: bytes, named: bytes, wager_json: bytes, bet: bytes, unit: bytes
+    ) -> _Setting | None:
+        name, unit_cents, wager = parse(named), int(unit), Wager.from_json(parse(wager_json))
+        found = self._games.find(name["id"], name["digest"])
+        if found is None:
+            return None
+        game = found.at(None)
+        due_dims: dict[str, str | int] = {
+            "game": game.id,
+            "paytable": f"{game.id}@{game.version}",
+            "denomination_cents": unit_cents,
+            "wager_level": wager.credits,
+        }
+        is_plain = (
+            encode_canonical_json({"id": game.id, "version": game.version, "digest": game.digest}) == named
+            and encode_canonical_json(due_dims) == dims
+            and encode_canonical_json(wager.to_json()) == wager_json
+            and wager.credits == int(bet) > 0
+            and wager.seat is None
+            and unit_cents in game.denominations_cents
+            and wager.credits * unit_cents <= AMOUNT_MAX
+            and encode_canonical_json(game.wager(wager.credits, **wager.options).to_json()) == wager_json
+            and is_of_its_worth(game, wager, unit_cents)
+            and not game.list_every_level()
+            and find_table_keys(game.rules, 1) == _NO_KEYS
+        )
+        stake_cents = wager.credits * unit_cents
+        key = build_dims_key(due_dims)
+        return _Setting(game, wager, unit_cents, stake_cents, dims, key) if is_plain else None
+
+
+def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
+    """Take a step of a game with recorded draws; return whether it gives the recorded outcome or decision."""
+    draw = ReplayDraw(parse(draws))
+    conversation.advance(draw, choice)
+    draw.finish()
+    found = conversation.outcome
+    if found is not None:
+        return encode_canonical_json(found.to_json()) == outcome
+    return outcome == b"null" and conversation.decision is not None
+
+
+def _check_choice(played: _Played, body: bytes, number: int) -> bool:
+    """Return whether an entry is the next choice of the game, and take its step."""
+    found, decision = _CHOICE.fullmatch(body), played.conversation.decision
+    if found is None or decision is None or decision.kind == WHEEL_DECIDES:
+        return False
+    dims, play, numbered, previous, chosen, draws, outcome = found.group(1, 2, 3, 4, 5, 6, 7)
+    play_again, staked, sequence, time, moved = found.group(8, 9, 10, 11, 12)
+    value, setting = parse(chosen), played.setting
+    added_credits = decision.adds(value)
+    due: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
+    if added_credits:
+        due = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
+    if (
+        (dims, staked, moved) != due
+        or not play == play_again == played.play
+        or (int(numbered), int(sequence)) != (number, played.sequence + 1)
+        or previous.decode() != played.head_hex
+        or encode_canonical_json(value) != chosen
+        or not is_time(time.decode())
+        or not _takes_step(played.conversation, Choice(value), draws, outcome)
+    ):
+        return False
+    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(body).hexdigest()
+    played.staked_cents += added_credits * setting.unit_cents
+    played.raises += added_credits > 0
+    return True
+
+
+def _check_end(played: _Played, end: bytes) -> int | None:
+    """Return the win in minor units if an entry is the end of the game as a machine writes it, or None."""
+    outcome, play = played.conversation.outcome, played.play
+    found = _LAST_TIME.search(end, max(0, len(end) - _LAST_BYTES))
+    if (
+        outcome is None
+        or found is None
+        or not is_time(found[1].decode())
+        or outcome.push_credits
+        or outcome.progressives
+        or outcome.merchandise
+        or outcome.table is not None
+        or outcome.double_up_stakes
+    ):
+        return None
+    win_cents = outcome.win_credits * played.setting.unit_cents
+    if not 0 <= win_cents <= AMOUNT_MAX:
+        return None
+    what, paid = b"games_lost", b""
+    if win_cents:
+        what, paid = b"games_won", b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents
+    due = (
+        b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
+        b'"record":{"play_id":"%b","win_cents":%d},"sequence":%d,'
+        b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}},"time":"%b"%b}'
+    ) % (
+        *(what, played.setting.dims, play, played.head_hex.encode(), play, win_cents),
+        *(played.sequence + 1, play, win_cents, found[1], paid),
+    )
+    if end != due:
+        return None
+    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(end).hexdigest()
+    return win_cents
