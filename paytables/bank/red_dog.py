@@ -25,7 +25,7 @@ RAISE: Final = "raise"
 
 
 class RedDogBet(BankBet):
-    """The only bet. ``pays`` are the odds for a spread of four or more; ``spreads`` are those for smaller ones."""
+    """The only bet of red dog. ``pays`` are the odds for a spread of four or more, ``spreads`` for smaller ones."""
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
@@ -35,11 +35,11 @@ class RedDogBet(BankBet):
         return (self.pays, self.triple, *self.spreads.values())
 
     def at(self, spread: int) -> Odds:
-        """Return the odds that the ante pays if the cards have this spread."""
+        """Return the odds that the bet pays if the first two cards have this spread."""
         return self.spreads.get(spread, self.pays)
 
     def pay_texts(self) -> Mapping[str, Sequence[str]]:
-        """Return one line per spread with what it pays, by language."""
+        """Return, by language, one line per spread of the cards with what it pays."""
         spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
         more = {"en": "more: {0}", "fr": "davantage : {0}"}
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
@@ -53,7 +53,7 @@ class RedDogBet(BankBet):
         }
 
     def terms(self) -> Mapping[str, str]:
-        """Return what each spread pays as one line, by language."""
+        """Return, by language, what each spread of the cards pays, as one line."""
         return {code: ", ".join(lines) for code, lines in self.pay_texts().items()}
 
 
@@ -63,14 +63,14 @@ class RedDogDefinition(BankDefinition):
     ante: RedDogBet
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each spread pays and the number of decks, by language."""
+        """Return what each spread of the cards pays and the number of decks, as text by language."""
         return {
             code: [*lines, self.shoe.format_deck_line(code)] for code, lines in self.ante.pay_texts().items()
         }
 
 
 class RedDogRules(BankRules[RedDogDefinition]):
-    """A playable game of red dog."""
+    """The rules of a playable game of red dog."""
 
     hands: ClassVar[Hands] = (("board", BANK, 3),)
 
@@ -83,11 +83,11 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return the maximum raise as a multiple of the bet: one."""
+        """Return the most that the player may raise in the round, as a multiple of the bet: one."""
         return 1
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal two cards, let the seats raise if there is a spread, deal the third, settle."""
+        """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         accepted = self.wager(wager.credits, **wager.options)
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -115,12 +115,12 @@ class RedDogRules(BankRules[RedDogDefinition]):
         )
 
     def _find_advice(self, spread: int) -> str:
-        """Return the answer with the higher expectation at this spread."""
+        """Return the answer, to raise or not, with the higher expectation at this spread."""
         return "raise" if spread in self.raised_spreads else "stand"
 
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
-        """Return the spreads at which a raise has a positive expectation, from a fresh shoe."""
+        """Return the spreads of the cards at which a raise has a positive expectation, from a fresh shoe."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
@@ -135,7 +135,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
     def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
-        """Yield each combination of ranks of the two first cards and the third, with the settlements.
+        """Yield each combination of ranks of the two first cards and the third, with the wager's settlements.
 
         The player raises at the spreads in ``raised``.
         """
@@ -174,7 +174,10 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
 
 def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
-    """Settle a bet by the ranks of the cards. Two cards in sequence are a push, so ``ranks`` then has no third one."""
+    """Return the settlement of a red dog bet by the ranks of the cards.
+
+    Two cards in sequence are a push, so ``ranks`` then has no third one.
+    """
     low, high = sorted(ranks[:2])
     if high == low + 1:
         return push_bet(bet)
@@ -185,6 +188,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:
+    """Return the cards and their spread for the screen."""
     return {
         "kind": "table",
         "felt": "cards",

@@ -11,7 +11,7 @@ from paytables.layout import Limits, Odds, Pay, TableDefinition
 
 
 class BankBet(Strict):
-    """``[[bet]]``: a betting spot, identified by what the bet is on."""
+    """A betting spot of a card game against the bank (``[[bet]]``), identified by what the bet is on."""
 
     id: Identifier
     name: Text
@@ -28,17 +28,17 @@ class BankBet(Strict):
         return 0
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return, by language, the text on what a win pays, or None if the odds alone say it."""
+        """Return, by language, the text on what a win pays, or None if the bet's odds alone say it."""
         return None
 
 
 class BankDefinition(TableDefinition):
-    """A card game against the bank."""
+    """The definition of a card game against the bank."""
 
     shoe: ShoeRules = ShoeRules()
 
     @model_validator(mode="after")
     def _check_players(self) -> Self:
-        """Refuse more seats than the shoe allows."""
+        """Refuse more seats than the definition's shoe allows."""
         self.shoe.check_players(self.table.seats)
         return self

@@ -29,12 +29,12 @@ _WITHOUT: Final = (5, 6, 7, 8)
 _BANK_DRAWS: Final = 5
 _CARDS: Final = 3
 
-#: The player's answer with a hand of three cards, given their points in order.
+#: The player's answer with a hand of three cards, given the cards' points in order.
 Answer: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
 class SuperPanBet(BankBet):
-    """The only bet, and its commission if it wins."""
+    """The only bet of Super Pan 9, and its commission if it wins."""
 
     commission: Commission
 
@@ -66,7 +66,7 @@ class SuperPanDefinition(BankDefinition):
 
 
 class SuperPanRules(BankRules[SuperPanDefinition]):
-    """A playable game of Super Pan 9, with a shoe shuffled for every round."""
+    """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
 
@@ -75,7 +75,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return (self.definition.stake,)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal three cards each, let the player draw, draw for the bank, settle."""
+        """Play a round: deal three cards each, let the player draw, draw for the bank, settle."""
         accepted = self.wager(wager.credits, **wager.options)
         shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
@@ -99,6 +99,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return Outcome(display=_build_display(hands, hidden=False))
 
     def _settle_round(self, wager: Wager, player: int, bank: int) -> Settlement:
+        """Return the settlement of the bet by the points of the player's and the bank's hand."""
         (bet,), rule = wager.bets, self.definition.stake
         if player == bank:
             return push_bet(bet)
@@ -108,7 +109,10 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
-        """Return the better answer, ``draw`` or ``stand``, with a hand of cards of these points, from a fresh shoe."""
+        """Return the player's better answer, ``draw`` or ``stand``, with a hand of cards of these points.
+
+        It is computed for a fresh shoe.
+        """
         stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
         return (
             "draw"
@@ -117,11 +121,11 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         )
 
     def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
-        """Return the expected value of a stake, from the probabilities of a win (1), push (0) and loss (-1)."""
+        """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager if each hand gets its best answer."""
+        """Return every possible result of a wager if the player gives the best answer with each hand."""
         return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
@@ -129,7 +133,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
-        """Yield, for each hand and its answer, one case for a win, one for a push and one for a loss."""
+        """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
         decks = self.definition.shoe.decks
         counts = _count_cards_by_points(decks)
         total = comb(sum(counts), _CARDS)
@@ -165,6 +169,7 @@ def _count_points(hand: Sequence[Card]) -> int:
 
 
 def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+    """Deal a card to the hand of that name; return the animation cue."""
     hands[name].append(shoe.deal(draw, f"{name} card {len(hands[name]) + 1}"))
     return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
@@ -195,7 +200,7 @@ def _iter_hands() -> Iterable[tuple[int, ...]]:
 
 
 def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
-    """Return the number of ways to deal the hand from a shoe with ``counts`` cards of each point value."""
+    """Return the number of ways to deal a hand of these points from a shoe with ``counts`` cards of each."""
     ways = 1
     for points, times in Counter(hand).items():
         ways *= comb(counts[points], times)
@@ -206,7 +211,7 @@ def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 def _compute_chances(
     hand: tuple[int, ...], decks: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
-    """Return two mappings, for standing and for drawing: the probability of a win (1), a push (0) and a loss (-1)."""
+    """Return the chances to win (1), push (0) and lose (-1) with a hand, first if it stands, then if it draws."""
     left = list(_count_cards_by_points(decks))
     for points in hand:
         left[points] -= 1
@@ -223,7 +228,7 @@ def _compute_chances(
 
 
 def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
-    """Return the probability that ``points`` win (1), push (0) and lose (-1) against the bank.
+    """Return the chances that a player's ``points`` win (1), push (0) and lose (-1) against the bank.
 
     The bank's hand is dealt from ``left``, the number of remaining cards by points.
     """
@@ -235,7 +240,10 @@ def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, F
 
 @cache
 def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
-    """Return, for each final total 0 to 9, the number of ways in which the bank ends on it, from the cards ``left``."""
+    """Return, for each final total 0 to 9, the number of ways in which the bank's hand ends on it.
+
+    The hand is dealt from ``left``, the number of remaining cards by points.
+    """
     cards = sum(left)
     combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
     ends = [0] * 10

@@ -34,7 +34,7 @@ class WarDefinition(BankDefinition):
     tie: BankBet | None = None
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays and the number of decks, by language."""
+        """Return what each bet pays and the number of decks, as text by language."""
         bets = [self.main, *([] if self.tie is None else [self.tie])]
         return {
             code: [
@@ -46,7 +46,7 @@ class WarDefinition(BankDefinition):
 
 
 class WarRules(BankRules[WarDefinition]):
-    """A playable game of war. Several seats have a card each against the bank's one."""
+    """The rules of a playable game of war. Several seats have a card each against the bank's one."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
@@ -55,15 +55,15 @@ class WarRules(BankRules[WarDefinition]):
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spot of the stake added for a war."""
+        """Return the spot of the stake that a player adds to go to war."""
         return (build_added_spot(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
 
     def raised(self, bet: BankBet) -> int:
-        """Return the stake added for a war as a multiple of the bet: one."""
+        """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
         return int(bet.id == MAIN)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal a card to each seat and the bank, settle, and go to war for each seat that chooses it."""
+        """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -101,7 +101,7 @@ class WarRules(BankRules[WarDefinition]):
         return Outcome(display=_build_display(hands), table=build_table_after_round(rules, shoe, self.table))
 
     def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
-        """Settle the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
+        """Return the settlement of the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
         tie = self.definition.tie
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
@@ -114,7 +114,7 @@ class WarRules(BankRules[WarDefinition]):
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
     def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
-        """Yield one case for each way in which the first cards, and after a tie the second cards, may compare.
+        """Yield one case for each way in which the first cards, and after a tie the second, may compare.
 
         With ``surrender`` the round ends at the tie. Burned cards are left out, because they have no effect
         on the probabilities: any two of the remaining cards are equally likely.
@@ -142,7 +142,10 @@ class WarRules(BankRules[WarDefinition]):
             yield Case(equal * chance, done, added=added.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
-        """Settle a bet on the tie, or the main bet, by the first cards (``order``: 1 higher, 0 equal, -1 lower)."""
+        """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
+
+        ``order`` is 1 if the player's card is higher, 0 if equal, -1 if lower.
+        """
         return (
             self._settle_tie_bet(bet, order)
             if bet.spot == TIE
@@ -150,7 +153,7 @@ class WarRules(BankRules[WarDefinition]):
         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of always going to war, with those of always surrendering half the stake."""
+        """Return the figures of always going to war, and of always surrendering half the stake at a tie."""
         found = super().analyse_stakes(name, stakes, depth)
         if MAIN not in stakes:
             return found
@@ -171,11 +174,12 @@ def _compare_ranks(mine: Card, banks: Card) -> int:
 
 
 def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
-    """Settle the main bet by the first cards, which are not equal."""
+    """Return the settlement of the main bet by the first cards, which are not equal (``order``: 1 or -1)."""
     return settle_bet(bet, rule.pays if order > 0 else None)
 
 
 def _settle_surrender(bet: Bet) -> Settlement:
+    """Return the settlement of a bet of which the player gives half up instead of going to war."""
     return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
@@ -190,14 +194,17 @@ def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlem
 
 
 def _format_hand_id(seat: int) -> str:
+    """Return the id of a seat's hand on the felt."""
     return "player" if not seat else f"player-{seat + 1}"
 
 
 def _build_deal_cue(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
+    """Return the cue that deals the last card of the hand of that name."""
     return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
 
 def _build_display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
+    """Return all hands for the screen."""
     return {
         "kind": "table",
         "felt": "cards",
@@ -209,6 +216,7 @@ def _build_display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
 
 
 def _build_rules(data: WarDefinition, file: str) -> WarRules:
+    """Build the rules of war after checking the bets. Raises :class:`DefinitionError`."""
     if data.main.limits.step % 2:
         why = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
         raise DefinitionError(file, "main.limits.step", why)

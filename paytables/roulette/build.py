@@ -12,7 +12,7 @@ from paytables.roulette.spun import SpunTable
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
     """Build the rules. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
-    places: list[SpotRules] = []
+    spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
@@ -24,17 +24,17 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
         if n in offered:
-            places += found
+            spot_rules += found
         else:
-            left_out |= {place.spot.id for place in found}
-    ids = [place.spot.id for place in places]
+            left_out |= {rules.spot.id for rules in found}
+    ids = [rules.spot.id for rules in spot_rules]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:
         raise DefinitionError(file, "bet", f"two places are called {twice!r}")
     table = SpunTable(
         header=definition.game,
         parts=cylinder.pockets,
-        places=tuple(places),
+        spot_rules=tuple(spot_rules),
         table=definition.table,
         forms=tuple(form for form in definition.form if not left_out & set(form.bets)),
         zero=frozenset(cylinder.zeros),
