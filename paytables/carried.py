@@ -49,7 +49,7 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
 
 
 def _digest(data: Mapping[str, object]) -> str:
-    """Return the SHA-256 over the stored figures and the parts of a definition that affect them."""
+    """Return the SHA-256 over a definition's stored figures and the parts of it that affect them."""
     rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
     family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]
     of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED: figures}
@@ -65,4 +65,5 @@ def _remove_texts_and_limits(value: object) -> object:
 
 
 def _is_text(value: object) -> bool:
+    """Return whether a value of a definition is a text in the machine's languages."""
     return isinstance(value, Mapping) and value.keys() == _LANGUAGES

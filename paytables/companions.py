@@ -8,7 +8,7 @@ from paytables.wording import format_count
 
 
 def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
-    """Check a seat's bet on ``spot`` against the bet that it requires on the spot ``needs``.
+    """Check a seat's bet on ``spot`` against the bet on the spot ``needs`` that it requires.
 
     ``bets`` are the seat's credits by spot. Raises :class:`WagerError` if the required bet is missing, or if
     the amounts do not fit.

@@ -33,7 +33,7 @@ ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """The odds of a bet: as printed, and the net win per credit staked.
+    """The odds of a bet: the text as printed, and the net win per credit staked.
 
     ``share`` is set if the bet pays a part of a progressive level instead; such a bet returns no credits.
     """
@@ -44,7 +44,7 @@ class Odds:
 
     @classmethod
     def parse(cls, text: str) -> "Odds":
-        """Parse ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
+        """Return the odds in a text, ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for others."""
         found = ODDS.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
@@ -91,7 +91,7 @@ class Odds:
 
 
 def _parse_odds(value: Any) -> Any:
-    """Return the odds that a definition's text states."""
+    """Return the odds in a definition's text; a value that is no text is returned unchanged."""
     return Odds.parse(value) if isinstance(value, str) else value
 
 
@@ -126,7 +126,7 @@ class Limits(Strict):
 
 
 class Table(Strict):
-    """Limits of the whole table: how many seats play together, and what one seat may stake and win."""
+    """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MOST)] = 1
     most: PositiveInt | None = Field(
@@ -146,7 +146,7 @@ class Table(Strict):
 
 
 class Form(Strict):
-    """A wager that the game offers by name: credits on each of some spots, by spot id."""
+    """A wager that the table game offers by name: credits on each of some spots, by spot id."""
 
     id: Identifier
     name: Text
@@ -154,7 +154,7 @@ class Form(Strict):
 
 
 class TableDefinition(Definition):
-    """The part of a definition that every table game has; a family adds its own."""
+    """The part of a game definition that every table game has; a family adds its own."""
 
     table: Table = Table()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
@@ -162,7 +162,7 @@ class TableDefinition(Definition):
 
 @dataclass(frozen=True)
 class Layout:
-    """The betting spots of a table in its current state, and the limits of a wager on them.
+    """The betting spots of a game table in its current state, and the limits of a wager on them.
 
     ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
     take credits off them. A family leaves out those that the player may no longer change.
@@ -181,11 +181,14 @@ class Layout:
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
+        """Return the costs of the forms (wagers offered by name) in credits, ascending.
+
+        Freely placed bets may cost other sums.
+        """
         return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (the bets of each seat) or ``form``.
+        """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
         Without any of them it is the first form of that cost. A negative amount takes that much off a
         standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
@@ -221,20 +224,25 @@ class Layout:
             raise WagerError(f"seat: there is no seat {seat!r} for one player; there are {', '.join(known)}")
         if not isinstance(others, Mapping) or not set(others) <= known.keys() - {str(seat)}:
             raise WagerError(f"others: must map the numbers of seats other than {seat} to their bets")
-        laid = {number: self.parse_bets(bets, known[number]) for number, bets in others.items()}
-        return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": laid})
+        other_bets = {number: self.parse_bets(bets, known[number]) for number, bets in others.items()}
+        return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": other_bets})
 
     def _build_wager(
         self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:
         """Return the wager with these bets by seat, after checking its cost."""
-        cost = sum(each for bets in seats.values() for each in bets.values() if each > 0)
+        cost = sum(
+            credits_on_spot
+            for bets in seats.values()
+            for credits_on_spot in bets.values()
+            if credits_on_spot > 0
+        )
         if cost != credits_:
             raise WagerError(f"the bets cost {format_count(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
     def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
-        """Return the bets of each seat. Raises :class:`WagerError`."""
+        """Return the requested bets of each seat after checking them. Raises :class:`WagerError`."""
         if self.table.seats == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
@@ -246,7 +254,10 @@ class Layout:
         return {known[str(seat)]: self.parse_bets(bets, known[str(seat)]) for seat, bets in requested.items()}
 
     def parse_bets(self, requested: object, seat: int = 0) -> dict[str, int]:
-        """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
+        """Return the requested bets of one seat after checking them, in the order of the spots.
+
+        Raises :class:`WagerError`.
+        """
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
         stood = self._find_standing_credits(seat)
@@ -272,7 +283,10 @@ class Layout:
         return stood
 
     def _check_seat_bets(self, after: Mapping[str, int]) -> None:
-        """Check a seat's bets, as they are after the wager, against required bets and the table limit."""
+        """Check a seat's bets, as they are after its wager, against required bets and the table limit.
+
+        Raises :class:`WagerError`.
+        """
         for spot in self.spots:
             if spot.needs is not None:
                 companions.check_required_bet(spot, spot.needs, after)
@@ -285,7 +299,7 @@ class Layout:
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
-        """Return the smallest set of bets with ``credits_`` on a spot, all required bets included."""
+        """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
         return companions.find_smallest_bets_with(self.by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
@@ -350,7 +364,7 @@ class Layout:
                 )
 
     def to_json(self) -> dict[str, object]:
-        """Return the spots, forms and limits of the table, which a screen needs to draw bets."""
+        """Return the spots, forms and limits of the table as JSON, which a screen needs to draw bets."""
         return {
             "spots": [spot.to_json() for spot in self.spots],
             "forms": [form.model_dump() for form in self.forms],
@@ -359,11 +373,11 @@ class Layout:
 
 
 class TableRules(Tableless):
-    """Rules of a table game: betting spots, and wagers made of bets on them."""
+    """Base class of the rules of table games: betting spots, and wagers made of bets on them."""
 
     @property
     def cloth(self) -> Layout:
-        """Return the spots and limits in the table's current state; each family implements it."""
+        """Return the layout: spots and limits in the table's current state; each family implements it."""
         raise NotImplementedError
 
     def layout(self) -> tuple[Spot, ...]:
@@ -372,15 +386,18 @@ class TableRules(Tableless):
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
+        """Return the costs of the forms (wagers offered by name) in credits, ascending.
+
+        Freely placed bets may cost other sums.
+        """
         return self.cloth.bet_options
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
+        """Return the table's wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
         return self.cloth.wager(credits_, **options)
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat in a round. Raises :class:`WagerError` if the seat does not exist."""
+        """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
         seats = self.cloth.table.seats
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
@@ -417,7 +434,7 @@ def check_forms(layout: Layout, file: str) -> None:
 
 
 def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
-    """Raise :class:`DefinitionError` if some odds pay a fraction of a credit on a permitted bet."""
+    """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
     multiple = lcm(*(each.net.denominator for each in odds))
     if limits.step % multiple:
         why = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
@@ -425,7 +442,7 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
 
 
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
-    """Return the stakes for which figures are stated, by name: the minimum, and another if it returns less.
+    """Return the stakes for which a bet's figures are stated, by name: the minimum, and another if it returns less.
 
     ``commission`` gives the commission on a winning stake. It is charged on each started unit as on a full
     one, so it takes the largest part of the stake just above one unit.
@@ -454,12 +471,15 @@ def push_bet(bet: Bet, name: str = "push") -> Settlement:
 
 
 def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
-    """Return standing bets as stored in a table state; :func:`bets_from_json` is the inverse."""
+    """Return standing bets as the JSON list in a table state; :func:`bets_from_json` is the inverse."""
     return [bet.to_json() for bet in bets]
 
 
 def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Bet, ...]:
-    """Read standing bets back. Raises ValueError for an unknown spot, an unknown seat or an invalid stake."""
+    """Return the standing bets in a table state's JSON list.
+
+    Raises ValueError for an unknown spot, an unknown seat or an invalid stake.
+    """
     bets = []
     for each in data if isinstance(data, list) else [data]:
         try:
@@ -474,7 +494,7 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One possible result of a wager: its weight, its settlements, and the stakes ``added`` during the round."""
+    """One possible result of a wager, for exact figures: weight, settlements, and stakes ``added`` in the round."""
 
     weight: int | Fraction
     settlements: Sequence[Settlement]
@@ -482,7 +502,10 @@ class Case:
 
 
 def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
-    """Return the distribution of wins, from the weight of each win in credits. Weights need not add up to one."""
+    """Return the win distribution of a game from the weight of each win in credits.
+
+    The weights need not add up to one.
+    """
     unit = lcm(*{weight.denominator for weight in wins.values()})
     counts = {
         win: weight.numerator * (unit // weight.denominator) for win, weight in sorted(wins.items()) if weight

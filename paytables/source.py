@@ -1,4 +1,4 @@
-"""Lookup of definitions: an id names a library file, and a path names an operator's own file.
+"""Lookup of game definitions: an id names a library file, and a path names an operator's own file.
 
 The two cannot be confused. An id has no separator and no ``.toml``, and is looked up only in the library: a
 file in the working directory can never replace what was certified. A path ends in ``.toml`` and has a
@@ -26,7 +26,7 @@ _SUFFIX: Final = ".toml"
 
 #: Maximum size in bytes of a file that people write.
 BYTES_MAX: Final = 4 << 20
-#: Maximum nesting depth of tables and lists.
+#: Maximum nesting depth of tables and lists in a TOML file.
 DEPTH_MAX: Final = 20
 #: The integer range that TOML guarantees.
 _INTEGER_LIMIT: Final = 1 << 63
@@ -52,7 +52,7 @@ def read_contents(path: Path, most: int = BYTES_MAX) -> bytes:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML written by people.
+    """Return the data of a TOML text written by people.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
     :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key.
@@ -89,7 +89,7 @@ _DIGITS: Final = re.compile(r"[\d_]{4000}")
 
 
 def _find_size_error(data: object) -> str:
-    """Return why a parsed document exceeds the limits of hand-written files, or an empty string."""
+    """Return why a parsed TOML document exceeds the limits of hand-written files, or an empty string."""
     layer: list[tuple[str, object]] = [("", data)]
     for _ in range(DEPTH_MAX + 1):
         layer = [inner for key, value in layer for inner in _list_children(key, value)]
@@ -102,6 +102,7 @@ def _find_size_error(data: object) -> str:
 
 
 def _list_children(key: str, value: object) -> list[tuple[str, object]]:
+    """Return the members of a TOML table or list, each with its key."""
     if not isinstance(value, Mapping | list):
         return []
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
@@ -110,7 +111,7 @@ def _list_children(key: str, value: object) -> list[tuple[str, object]]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A definition file as it was read."""
+    """A definition file, or an asset file beside it, as it was read."""
 
     path: Path
     """Absolute, with links resolved."""
@@ -118,7 +119,7 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the bytes, in hexadecimal."""
+        """Return the SHA-256 of the file's bytes, in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
 
 
@@ -128,6 +129,7 @@ def is_path(name: str | Path) -> bool:
 
 
 def _is_file(name: str) -> bool:
+    """Return whether the name is that of an existing file."""
     try:
         return Path(name).is_file()
     except OSError:  # longer than any file name
@@ -160,7 +162,7 @@ def locate(name: str | Path, library: Path) -> Path:
 
 
 def read(name: str | Path, library: Path) -> Source:
-    """Read a definition by id or path, once. Raises :class:`DefinitionError`."""
+    """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
     path = locate(name, library)
     try:
         return Source(path, read_contents(path))

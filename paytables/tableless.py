@@ -1,4 +1,4 @@
-"""Default rules for games with a single bet and no state between rounds."""
+"""Default rules for games with a single bet per wager and no state between rounds."""
 
 from collections.abc import Mapping
 from typing import Protocol, Self
@@ -8,20 +8,20 @@ from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wa
 
 
 class _Analysed(Protocol):
-    """Rules that compute the figures of one wager."""
+    """Rules of a game that compute the figures of one wager."""
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis: ...
 
 
 class _Offering(Protocol):
-    """Rules that list the possible total bets."""
+    """Rules of a game that list the possible total bets."""
 
     @property
     def bet_options(self) -> tuple[int, ...]: ...
 
 
 class Tableless:
-    """A game without spots, standing bets or levels; a family that has them overrides these defaults."""
+    """Base class of the rules of games without spots, standing bets or levels; families override its defaults."""
 
     def layout(self) -> tuple[Spot, ...]:
         """Return no spots: a wager is a single bet."""
@@ -60,7 +60,7 @@ class Tableless:
         return ()
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return nothing: the spots contain everything."""
+        """Return an empty mapping: the screen needs nothing besides the spots."""
         return {}
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
@@ -88,7 +88,7 @@ class Tableless:
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the win itself: there is no double-up."""
+        """Return the win itself: the game has no double-up."""
         return win_credits
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)

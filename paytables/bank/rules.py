@@ -167,7 +167,7 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     """
     bets = rules.bets()
     for n, bet in enumerate(bets):
-        if bet.id in {other.id for other in bets[:n]}:
+        if bet.id in {earlier.id for earlier in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
         check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.list_every_pay(), file)
     check_forms(rules.cloth, file)
@@ -180,8 +180,8 @@ def build_bank_family(
 
     def build(data: D, file: str) -> BankRules[D]:
         """Build the rules of a game from its definition, and check its bets."""
-        made = rules(data)
-        check_bets(made, file)
-        return made
+        game_rules = rules(data)
+        check_bets(game_rules, file)
+        return game_rules
 
     return Family(model, build, figures=figures | PACKS)

@@ -86,8 +86,8 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                 hand.append(shoe.deal(draw, f"{name} card {n + 1}"))
                 shown = format_card(hand[-1]) if name == "player" else "??"
                 yield Cue("deal", {"hand": name, "card": shown})
-        mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
-        prompt = {**_build_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
+        player_hand = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
+        prompt = {**_build_display(hands, hidden=True), "advice": self.advice(player_hand, bet.credits)}
         decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
         if decision.check((yield decision)) == "draw":
             yield _deal_card(hands, "player", shoe, draw)
@@ -148,9 +148,9 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         """Return the figures of the best answers, of drawing by the bank's own rule, and of the worst answers."""
         found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        other = {"draw": "stand", "stand": "draw"}
+        opposite = {"draw": "stand", "stand": "draw"}
         worst = compute_mean_return(
-            wager, self._iter_cases(wager, lambda hand: other[self.advice(hand, wager.credits)])
+            wager, self._iter_cases(wager, lambda hand: opposite[self.advice(hand, wager.credits)])
         )
         by_bank = self._iter_cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
         draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == "draw"]
@@ -212,40 +212,40 @@ def _compute_chances(
     hand: tuple[int, ...], decks: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
     """Return the chances to win (1), push (0) and lose (-1) with a hand, first if it stands, then if it draws."""
-    left = list(_count_cards_by_points(decks))
+    counts_left = list(_count_cards_by_points(decks))
     for points in hand:
-        left[points] -= 1
-    mine, cards = sum(hand) % 10, sum(left)
-    stand = _compute_chances_against(mine, left)
+        counts_left[points] -= 1
+    own_points, cards = sum(hand) % 10, sum(counts_left)
+    stand = _compute_chances_against(own_points, counts_left)
     drawn = dict.fromkeys((1, 0, -1), Fraction(0))
-    for points, n in enumerate(left):
+    for points, n in enumerate(counts_left):
         if n:
-            left[points] -= 1
-            for won, chance in _compute_chances_against((mine + points) % 10, left).items():
+            counts_left[points] -= 1
+            for won, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
                 drawn[won] += Fraction(n, cards) * chance
-            left[points] += 1
+            counts_left[points] += 1
     return stand, drawn
 
 
-def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
+def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping[int, Fraction]:
     """Return the chances that a player's ``points`` win (1), push (0) and lose (-1) against the bank.
 
-    The bank's hand is dealt from ``left``, the number of remaining cards by points.
+    The bank's hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
-    bank = _count_bank_points(tuple(left))
+    bank = _count_bank_points(tuple(counts_left))
     tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
     total = sum(bank)
     return {won: Fraction(ways, total) for won, ways in tally.items()}
 
 
 @cache
-def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
+def _count_bank_points(counts_left: tuple[int, ...]) -> tuple[int, ...]:
     """Return, for each final total 0 to 9, the number of ways in which the bank's hand ends on it.
 
-    The hand is dealt from ``left``, the number of remaining cards by points.
+    The hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
-    cards = sum(left)
-    combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
+    cards = sum(counts_left)
+    combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in counts_left]
     ends = [0] * 10
     for bank in _iter_hands():
         ways = prod(combs[points][bank.count(points)] for points in {*bank})
@@ -253,7 +253,7 @@ def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
         if points > _BANK_DRAWS:
             ends[points] += ways * (cards - _CARDS)
             continue
-        for more, n in enumerate(left):
+        for more, n in enumerate(counts_left):
             ends[(points + more) % 10] += ways * (n - bank.count(more))
     return tuple(ends)
 

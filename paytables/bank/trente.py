@@ -412,7 +412,7 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
         if bet.limits.step % 2:
             why = f"{bet.limits.step} has no half: the refait gives the half back"
             raise DefinitionError(file, f"bet.{n}.limits.step", why)
-        if bet.on in {other.on for other in data.bet[:n]}:
+        if bet.on in {earlier.on for earlier in data.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is there twice")
     rules = TrenteRules(data)
     check_bets(rules, file)

@@ -76,20 +76,20 @@ class WarRules(BankRules[WarDefinition]):
         hands["bank"] = [shoe.deal(draw, "bank")]
         yield _build_deal_cue(hands, "bank")
         for seat in seats:
-            mine = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
+            seat_bets = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
             order = _compare_ranks(hands[_format_hand_id(seat)][0], hands["bank"][0])
-            if TIE in mine:
-                yield self._settle_tie_bet(mine[TIE], order)
-            if MAIN not in mine:
+            if TIE in seat_bets:
+                yield self._settle_tie_bet(seat_bets[TIE], order)
+            if MAIN not in seat_bets:
                 continue
             if order:
-                yield _settle_main_bet(mine[MAIN], self.definition.main, order)
+                yield _settle_main_bet(seat_bets[MAIN], self.definition.main, order)
                 continue
-            added = Bet(ADDED, mine[MAIN].credits, seat)
+            added = Bet(ADDED, seat_bets[MAIN].credits, seat)
             prompt = {**_build_display(hands), "advice": "war"}
             decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if decision.check((yield decision)) == "surrender":
-                yield _settle_surrender(mine[MAIN])
+                yield _settle_surrender(seat_bets[MAIN])
                 continue
             for name in (_format_hand_id(seat), "bank"):
                 for n in range(_BURNED):
@@ -97,7 +97,7 @@ class WarRules(BankRules[WarDefinition]):
                 hands[name] = [hands[name][0], shoe.deal(draw, f"war {name}")]
                 yield _build_deal_cue(hands, name)
             order = _compare_ranks(hands[_format_hand_id(seat)][1], hands["bank"][1])
-            yield from _settle_war(mine[MAIN], added, self.definition.main, order)
+            yield from _settle_war(seat_bets[MAIN], added, self.definition.main, order)
         return Outcome(display=_build_display(hands), table=build_table_after_round(rules, shoe, self.table))
 
     def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
@@ -120,25 +120,27 @@ class WarRules(BankRules[WarDefinition]):
         on the probabilities: any two of the remaining cards are equally likely.
         """
         decks = self.definition.shoe.decks
-        cards, same = 52 * decks, 4 * decks
-        mine = {bet.spot: bet for bet in wager.bets}
-        equal = Fraction(same - 1, cards - 1)
+        cards, of_rank = 52 * decks, 4 * decks
+        bets = {bet.spot: bet for bet in wager.bets}
+        equal = Fraction(of_rank - 1, cards - 1)
         for order in (1, -1):
-            done = [self._settle_first_cards(bet, order) for bet in mine.values()]
+            done = [self._settle_first_cards(bet, order) for bet in bets.values()]
             yield Case((1 - equal) / 2, done)
-        if MAIN not in mine or surrender:
+        if MAIN not in bets or surrender:
             done = [
                 _settle_surrender(bet) if bet.spot == MAIN else self._settle_first_cards(bet, 0)
-                for bet in mine.values()
+                for bet in bets.values()
             ]
             yield Case(equal, done)
             return
         remaining = cards - 2
-        pairs = Fraction(12 * same * (same - 1) + (same - 2) * (same - 3), remaining * (remaining - 1))
-        tie = [self._settle_first_cards(mine[TIE], 0)] if TIE in mine else []
-        added = Bet(ADDED, mine[MAIN].credits)
+        pairs = Fraction(
+            12 * of_rank * (of_rank - 1) + (of_rank - 2) * (of_rank - 3), remaining * (remaining - 1)
+        )
+        tie = [self._settle_first_cards(bets[TIE], 0)] if TIE in bets else []
+        added = Bet(ADDED, bets[MAIN].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
-            done = [*tie, *_settle_war(mine[MAIN], added, self.definition.main, order)]
+            done = [*tie, *_settle_war(bets[MAIN], added, self.definition.main, order)]
             yield Case(equal * chance, done, added=added.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
@@ -168,9 +170,9 @@ class WarRules(BankRules[WarDefinition]):
         )
 
 
-def _compare_ranks(mine: Card, banks: Card) -> int:
+def _compare_ranks(player_card: Card, bank_card: Card) -> int:
     """Return 1, 0 or -1 if the player's card is higher than, equal to or lower than the bank's."""
-    return (rank_of(mine) > rank_of(banks)) - (rank_of(mine) < rank_of(banks))
+    return (rank_of(player_card) > rank_of(bank_card)) - (rank_of(player_card) < rank_of(bank_card))
 
 
 def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:

@@ -1,4 +1,4 @@
-"""The exact distribution of a box's net result for a given play: for laboratories (numpy, numba).
+"""The exact distribution of a blackjack box's net result for a given play: for laboratories (numpy, numba).
 
 Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
 shoe are equally likely: the number of ways to get given cards is the number of ways to draw them, and the
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paytables.blackjack.solve import Branch, Round, Split, Tree
     from paytables.cards.arrays import Ints
 
-#: The maximum number of hands of a split for the distribution, and for the variance.
+#: The maximum number of hands of a split for which the distribution, and the variance, are computed.
 LAW_MOST: Final = 2
 VARIANCE_MOST: Final = 3
 _SEVENS: Final = 3 * CARD[6]
@@ -44,7 +44,7 @@ Ends: TypeAlias = Mapping[tuple[int, Nets], int]
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """How several hands of a box together may end.
+    """Sums of how several hands of a blackjack box together may end.
 
     ``cards`` lists their combined cards. ``ways[row, end, place]`` is the number of ways with the cards of
     ``row``, the dealer's result ``end``, and the net ``low + step * place``.
@@ -56,7 +56,7 @@ class _Sums:
     step: int
 
     def refine_step(self, step: int) -> _Sums:
-        """Return the same sums with a smaller ``step``, which must divide the current one."""
+        """Return the same sums with nets in smaller steps; ``step`` must divide the current one."""
         if step == self.step or not self.step:
             return self
         times = self.step // step
@@ -66,7 +66,7 @@ class _Sums:
 
 
 def is_within_reach(table: Table, played: Result, most: int) -> bool:
-    """Return whether the net distribution of a play can be counted.
+    """Return whether the net distribution of a blackjack play can be counted exactly.
 
     It can if the play splits into at most ``most`` hands and no split depends on suits or ranks.
     """
@@ -80,19 +80,19 @@ def is_within_reach(table: Table, played: Result, most: int) -> bool:
 def compute_net_distribution(
     table: Table, answers: Mapping[Question, int], played: Result
 ) -> dict[Fraction, Fraction]:
-    """Return the probability of each net of one initial stake, if hands are played by ``answers``."""
+    """Return the probability of each net of one blackjack stake, if hands are played by ``answers``."""
     return _NetDistribution(table, answers, played).compute_distribution()
 
 
 def compute_net_variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
-    """Return the variance of the net of one initial stake, in stakes squared."""
+    """Return the variance of the net of one blackjack stake, in stakes squared, played by ``answers``."""
     nets = _NetDistribution(table, answers, played).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
 class _NetDistribution:
-    """The net distribution of one play, computed round by round of each dealer's first card."""
+    """The net distribution of one blackjack play, computed for each first card of the dealer in turn."""
 
     def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
         house = table.house
@@ -103,7 +103,7 @@ class _NetDistribution:
         self.first_stake_only = house.hole or house.original_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
-        """Return the probability of each net.
+        """Return the probability of each net of one initial stake.
 
         If a pair is split into three hands, the result has only the right mean and variance.
         """
@@ -115,7 +115,7 @@ class _NetDistribution:
         return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
 
     def _iter_round_nets(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net with its probability, given one first card of the dealer."""
+        """Yield each net with its probability, in rounds with one first card of the dealer."""
         alone: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
             2 * CARD[split.pair - 1]: split
@@ -153,9 +153,10 @@ class _NetDistribution:
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
     def _iter_split_nets(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
-        """Yield the nets of a pair that is split: into two hands, or into three if a second card has the pair's value.
+        """Yield each net of a pair that is split, with its probability.
 
-        ``beside`` are the nets of insurance, which are added.
+        It is split into two hands, or into three if a second card has the pair's value. ``beside`` are the
+        nets of insurance, which are added.
         """
         into = self.played.split[round_.up, split.pair, split.fewer]
         mine, others = (
@@ -189,7 +190,10 @@ class _NetDistribution:
     def _count_split_hand_ends(
         self, round_: Round, branches: Iterable[Branch], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return how one hand of a split may end, over several branches; ``first``: it has the box's first stake."""
+        """Return the ways in which one hand of a split may end, over several branches of it.
+
+        ``first``: it has the box's first stake.
+        """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
@@ -203,7 +207,7 @@ class _NetDistribution:
     def _count_hand_ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return how a hand may end: the number of ways for each final hand with its nets.
+        """Return the number of ways in which a blackjack hand may end with each cards and nets.
 
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
@@ -255,25 +259,28 @@ class _NetDistribution:
         return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
 
     def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
-        """Return the net of a hand that is paid before the dealer draws, for each result of the dealer."""
+        """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
         return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:
-    """Return the sums of two nets for each result of the dealer."""
+    """Return, for each result of the dealer, the sum of a hand's nets and further nets."""
     return tuple(map(sum, zip(nets, beside, strict=True)))
 
 
 # ------------------------------------------------------------ hands together
 def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
-    """Return the sums for one hand alone, which ends as in ``ends``; ``removed`` are further cards out of the shoe."""
+    """Return the sums for one hand alone, which ends as in ``ends``.
+
+    ``removed`` are further cards out of the shoe, as a packed hand.
+    """
     none: Ints = np.array([removed], dtype=np.int64)
     return _join_hand_sums(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the sums of several hands, ``some``, and one more hand, which ends as in ``ends``."""
+    """Return the sums of several hands of a box, ``some``, and one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
@@ -294,7 +301,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
 def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Add one more hand to the joint ways of several hands; the result is added to ``found``."""
+    """Add one more hand's ways to end to the joint ways of several hands; the result is added to ``found``."""
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
@@ -313,7 +320,7 @@ def _add_hand(
 def _iter_net_chances(
     round_: Round, sums: _Sums, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield each net of some hands with its probability, multiplied by ``times``.
+    """Yield each net of some hands of a box with its probability, multiplied by ``times``.
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """

@@ -30,7 +30,7 @@ _BOX: Final = Text(en="box {0}", fr="case {0}")
 
 @dataclass(frozen=True)
 class BlackjackRules(TableRules):
-    """A playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
+    """The rules of a playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
 
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
@@ -38,7 +38,7 @@ class BlackjackRules(TableRules):
     # ------------------------------------------------------------ bets
     @cached_property
     def cloth(self) -> Layout:
-        """Return the spots of every box: its bets, its insurance (staked in play only), its side bets."""
+        """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
         spots = tuple(spot for box in range(self.definition.boxes) for spot in self._build_spots(box))
         return Layout(spots, self.definition.table, self.definition.form)
 
@@ -82,11 +82,11 @@ class BlackjackRules(TableRules):
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
     def _find_needed_bet(self, action: int, box: int) -> str | None:
-        """Return the spot of the bet that a bet against the dealer's hand number ``action`` (from 0) requires, or None.
+        """Return the spot of the bet that a bet against a hand of the dealer requires, or None.
 
-        The player must bet against the first ``least_hands`` of the dealer's hands, so each of these bets
-        requires the next one, in a circle. A bet against a later hand requires the one against the hand
-        before it.
+        ``action`` is the number of the dealer's hand, from 0. The player must bet against the first
+        ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
+        against a later hand requires the one against the hand before it.
         """
         least = self.definition.main.least_hands
         if action >= least:
@@ -110,13 +110,13 @@ class BlackjackRules(TableRules):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the shoe, from which every box is dealt."""
+        """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of one seat for a round in which the others' boxes are played too. Raises WagerError."""
-        laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
-        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
+        other_bets = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
+        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
@@ -133,7 +133,10 @@ class BlackjackRules(TableRules):
         return made
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
-        """Return an upper bound on what a seat's bets may return: all hands split, doubled and won at the best odds."""
+        """Return an upper bound on the credits that one seat's bets may return.
+
+        It counts all hands as split, doubled and won at the best odds.
+        """
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
         most = 0
@@ -147,13 +150,13 @@ class BlackjackRules(TableRules):
         return most
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return an upper bound on what a seat may be returned, stakes added in play included."""
+        """Return an upper bound on the credits a seat may be returned, with stakes added in play."""
         return max(
             map(self._find_highest_return, self.wager(wager.credits, **wager.options).by_seat.values())
         )
 
     def at(self, table: object) -> Self:
-        """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
+        """Return the rules with the shoe of a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
@@ -167,7 +170,7 @@ class BlackjackRules(TableRules):
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:
-        """Return the spots, the hands and the pays other than even money (:file:`paytables/FELTS.md`)."""
+        """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
         made, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
             {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _number_names(_DEALER, n, made.main.hands)}
@@ -214,7 +217,7 @@ class BlackjackRules(TableRules):
 
     # ------------------------------------------------------------ levels
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the level of each side bet of the wager that plays for one."""
+        """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
         played = []
         for level in self.definition.progressive:
@@ -224,11 +227,11 @@ class BlackjackRules(TableRules):
         return tuple(played)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level with the only stake that plays for it."""
+        """Return every progressive level, with the only stake that plays for it."""
         return tuple(self._build_side_bet(level).play() for level in self.definition.progressive)
 
     def _build_side_bet(self, level: Progressive) -> SideBet:
-        """Return the side bet of a level with its hit rates."""
+        """Return the side bet that plays for a progressive level, with the level's hit rates."""
         side = next(side for side in self.definition.side if side.id == level.spot)
         spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.boxes))
         return SideBet(level, spots, side.limits.least, figures.compute_level_shares(self.definition, side))
@@ -245,7 +248,7 @@ class BlackjackRules(TableRules):
     def prove(
         self, each: object = None, report_progress: Callable[[int, int], None] = figures.ignore_progress
     ) -> dict[str, Proof]:
-        """Compute the proof that the definition stores (laboratory packages), in one thread."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages), in one thread."""
         return figures.prove(self.definition, each, report_progress)
 
     def verify(self) -> None:
@@ -253,7 +256,7 @@ class BlackjackRules(TableRules):
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def check(self, file: str) -> None:
-        """Check whole credits and forms. Raises :class:`DefinitionError` with the key."""
+        """Check that stakes pay whole credits, and the bet forms. Raises :class:`DefinitionError` with the key."""
         made, rules = self.definition, self.definition.rules
         odds = [rules.blackjack, *(each for each in (rules.sevens, rules.suited_678) if each is not None)]
         odds += [] if rules.insurance is None else [_HALF]
@@ -268,8 +271,10 @@ class BlackjackRules(TableRules):
 def _build_spot(
     id_: str, group: str, names: Mapping[str, str], odds: str, limits: Mapping[str, Json], needs: str | None
 ) -> Spot:
+    """Return a betting spot with these limits, which its definition writes as a table."""
     return Spot(id=id_, group=group, names=names, odds=odds, needs=needs, **limits)
 
 
-def _number_names(name: Text, place: int, count: int) -> dict[str, str]:
-    return {code: f"{text} {place + 1}" if count > 1 else text for code, text in name.model_dump().items()}
+def _number_names(name: Text, index: int, count: int) -> dict[str, str]:
+    """Return a name by language, with a number if there are several (``count``) of its kind."""
+    return {code: f"{text} {index + 1}" if count > 1 else text for code, text in name.model_dump().items()}

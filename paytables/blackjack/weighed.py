@@ -1,4 +1,4 @@
-"""The exact weights of finished hands combined with the dealer's hands from the remaining cards, compiled.
+"""The exact weights of finished blackjack hands combined with the dealer's hands from the remaining cards.
 
 The numbers exceed machine integers: they are sums of 32-bit limbs, each stored in 64 bits with room for many
 additions.
@@ -24,12 +24,12 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
-    """Return the number of ways of each net: orders of the removed cards times the dealer's hands.
+    """Return the number of ways of each net of finished hands, with all hands of the dealer.
 
-    ``removed`` has ten counts per row, and all rows have the same number of cards. ``ways[row, end, net]`` is
-    the number of orders of the removed cards, below 2^32; the last ``end`` is the dealer's blackjack.
-    ``rests[length]`` is a factor for a dealer's hand of ``length`` cards. The result counts orders drawn from
-    the full shoe without the dealer's first card.
+    They are orders of the removed cards times the dealer's hands. ``removed`` has ten counts per row, and all
+    rows have the same number of cards. ``ways[row, end, net]`` is the number of orders of the removed cards,
+    below 2^32; the last ``end`` is the dealer's blackjack. ``rests[length]`` is a factor for a dealer's hand
+    of ``length`` cards. The result counts orders drawn from the full shoe without the dealer's first card.
     """
     full: Ints = np.array(dealer.full, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
@@ -49,17 +49,21 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
 
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
-    """Return ``number`` as ``count`` parts of equal width, the lowest first."""
+    """Return ``number`` as ``count`` limbs of 32 bits, the lowest first."""
     return [number >> _LIMB * n & _LOW for n in range(count)]
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
-    """Return a compiled function of arrays; without ``counts_references`` it does not count references to them."""
+    """Return a function of arrays compiled by numba.
+
+    Without ``counts_references`` the compiled function does not count references to them.
+    """
     return cast("_Kernel", _compile_kernel(kernel, counts_references=counts_references))
 
 
 @cache
 def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -> object:
+    """Return the function compiled by numba; each function is compiled once."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     njit: Callable[..., object] = numba.njit  # the type stubs omit _nrt
@@ -76,6 +80,10 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     order_limbs: int,
     found: Ints,
 ) -> None:  # pragma: no cover (compiled)
+    """Add up, for each net, the products of removed cards' orders and dealer hands, in limbs, into ``found``.
+
+    ``found[0]`` has the positive and ``found[1]`` the negative ways.
+    """
     lengths, limbs = more.shape
     hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)
     left = np.zeros(10, dtype=np.int64)

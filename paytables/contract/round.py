@@ -274,13 +274,15 @@ class Round:
 
     def list_undecided_stakes(self) -> tuple[Bet, ...]:
         """Return the round's stakes that no settlement has decided yet: they are returned if it becomes void."""
-        left: dict[tuple[int, str], int] = {}
+        undecided: dict[tuple[int, str], int] = {}
         for bet in self.staked:
-            left[bet.seat, bet.spot] = left.get((bet.seat, bet.spot), 0) + bet.credits
+            undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits
         for each in self.settlements:
-            if (each.seat, each.spot) in left:
-                left[each.seat, each.spot] -= each.staked
-        return tuple(Bet(spot, credits_, seat) for (seat, spot), credits_ in left.items() if credits_ > 0)
+            if (each.seat, each.spot) in undecided:
+                undecided[each.seat, each.spot] -= each.staked
+        return tuple(
+            Bet(spot, credits_, seat) for (seat, spot), credits_ in undecided.items() if credits_ > 0
+        )
 
 
 def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:

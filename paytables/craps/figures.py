@@ -59,37 +59,41 @@ class Chain:
         if not start.bets:
             return {0: Fraction(1)}
         if start not in self._wins:
-            alike = [start]
+            same_bet_states = [start]
             rows: list[dict[int, Fraction]] = []
             right: list[Sums[int]] = []
-            for state in alike:  # grows by the states with the same bets
+            for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
-                then: Sums[int] = {}
+                later: Sums[int] = {}
                 for chance, settled, after in self.iter_throws(state):
                     if (after.bets, after.reversed_bets) == (start.bets, start.reversed_bets):
-                        if after not in alike:
-                            alike.append(after)
-                        add_sums(row, {alike.index(after): chance})
+                        if after not in same_bet_states:
+                            same_bet_states.append(after)
+                        add_sums(row, {same_bet_states.index(after): chance})
                     else:
                         back = sum(each.credits for each in settled)
                         later_wins = self.wins(after)
-                        add_sums(then, {back + more: share for more, share in later_wins.items()}, chance)
+                        add_sums(
+                            later,
+                            {back + later_win: share for later_win, share in later_wins.items()},
+                            chance,
+                        )
                 rows.append(row)
-                right.append(then)
-            self._wins |= zip(alike, solve_chain(rows, right), strict=True)
+                right.append(later)
+            self._wins |= zip(same_bet_states, solve_chain(rows, right), strict=True)
         return self._wins[start]
 
 
-def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], laid: State) -> dict[int, int]:
+def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: State) -> dict[int, int]:
     """Return the most credits that the next or any later throw of the dice may return to each seat.
 
     For each pair of dice, every bet counts with its best result at any point. That is an upper bound, and
     exact for bets that one throw decides.
     """
-    best = {bet: _find_highest_bet_returns(rules_by_spot, bet, laid.point) for bet in laid.bets}
+    best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table.point) for bet in table.bets}
     return {
-        seat: max(sum(best[bet][n] for bet in laid.bets if bet.seat == seat) for n in range(len(PAIRS)))
-        for seat in {bet.seat for bet in laid.bets}
+        seat: max(sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(PAIRS)))
+        for seat in {bet.seat for bet in table.bets}
     }
 
 
@@ -97,22 +101,28 @@ def _find_highest_bet_returns(
     rules_by_spot: Mapping[str, SpotRules], bet: Bet, point: int | None
 ) -> list[int]:
     """Return, for each pair of dice, the most a craps bet may return, on its spot or on one it may travel to."""
-    own = rules_by_spot[bet.spot]
-    boxed = own.bet.kind in {"come", "dontcome"} and not own.key
-    where = (own, *(rules_by_spot[f"{own.id}-{n}"] for n in NUMBERS)) if boxed else (own,)
+    bet_spot_rules = rules_by_spot[bet.spot]
+    boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.key
+    travelled = (
+        (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in NUMBERS))
+        if boxed
+        else (bet_spot_rules,)
+    )
     found = [0] * len(PAIRS)
-    for spot_rules in where:
+    for spot_rules in travelled:
         held = (
             point is not None
             and not spot_rules.key
             and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
         )
         points = (point,) if held else (None, *NUMBERS)
-        for then, is_reversed in product(points, (False, True) if spot_rules.can_switch_on_off else (False,)):
+        for tried_point, is_reversed in product(
+            points, (False, True) if spot_rules.can_switch_on_off else (False,)
+        ):
             for n, dice in enumerate(PAIRS):
-                fate = spot_rules.fate(dice, then, is_reversed=is_reversed)
+                fate = spot_rules.fate(dice, tried_point, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
-                    found[n] = max(found[n], spot_rules.settle_decided(bet, fate, then).credits)
+                    found[n] = max(found[n], spot_rules.settle_decided(bet, fate, tried_point).credits)
     return found
 
 
@@ -195,7 +205,9 @@ def _build_table_with_point(
 
     The bet that it requires stands there; if it requires none, the shooter's line bet does.
     """
-    lines = (other.id for other in rules_by_spot.values() if other.bet.kind in {"pass", "dontpass"})
+    lines = (
+        line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}
+    )
     needs = spot_rules.needs or next(lines)
     times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.needs else 1
     stake = max(rules_by_spot[needs].spot(None).least, -(-credits_ // times) if spot_rules.bet.times else 1)
@@ -225,17 +237,17 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
         )
 
 
-def analyse_wager(rules_by_spot: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetAnalysis:
+def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: Wager) -> BetAnalysis:
     """Return the exact figures of a wager's new stakes on a craps table, until each bet is decided.
 
     The distribution is exact up to :data:`STATES_MOST` states of the table. Beyond that, mean and variance
     are exact and the highest win is an upper bound.
     """
-    laid = replace(laid, shooter=0)
+    table = replace(table, shooter=0)
     new = tuple(bet for bet in wager.bets if bet.credits > 0)
     chain = Chain(rules_by_spot)
     starts = {
-        bet: replace(laid, bets=(bet,), reversed_bets=laid.reversed_bets & {(bet.seat, bet.spot)})
+        bet: replace(table, bets=(bet,), reversed_bets=table.reversed_bets & {(bet.seat, bet.spot)})
         for bet in new
     }
     cost = wager.credits
@@ -254,21 +266,21 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], laid: State, wager: Wa
         prizes=tuple(_iter_prizes(distributions, cost)),
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
-    start = laid.with_bets(new, laid.reversed_bets)
+    start = table.with_bets(new, table.reversed_bets)
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
-        return replace(figures, variance=_compute_sum_variance(chain, laid, distributions), notes=(note,))
+        return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
     distribution = build_distribution(chain.wins(start))
     return figures.with_distribution(distribution)
 
 
 def _compute_sum_variance(
-    chain: Chain, laid: State, distributions: Mapping[Bet, WinDistribution]
+    chain: Chain, table: State, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
     """Return the variance of the total return of several bets, from single bets and every pair of bets."""
     single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
-        build_distribution(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
+        build_distribution(chain.wins(table.with_bets(pair, table.reversed_bets)))
         for pair in combinations(distributions, 2)
     )
     return (

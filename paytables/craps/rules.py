@@ -112,8 +112,8 @@ class CrapsRules(TableRules):
                 given.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if least:
                 remaining.append(replace(bet, credits=min(least, bet.credits)))
-        left = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
-        return tuple(given), left.to_json()
+        table = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
+        return tuple(given), table.to_json()
 
     def _find_least_to_leave(self, spot_rules: SpotRules, seat: int) -> int:
         """Return what a seat, if it is the shooter, must leave on don't pass until it is decided, in credits."""
@@ -137,9 +137,9 @@ class CrapsRules(TableRules):
         )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
-        laid = self.laid(wager)
+        table = self.place_bets(wager)
         if self.definition.table.most_win is not None:
-            self.cloth.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, laid))
+            self.cloth.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, table))
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
@@ -149,7 +149,7 @@ class CrapsRules(TableRules):
             if sum(form.bets.values()) == credits_:
                 try:
                     wager = self.cloth.wager(credits_, form=form.id)
-                    self.laid(wager)
+                    self.place_bets(wager)
                 except WagerError as error:
                     refused = refused or error
                 else:
@@ -158,7 +158,7 @@ class CrapsRules(TableRules):
             f"no bet of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def laid(self, wager: Wager) -> State:
+    def place_bets(self, wager: Wager) -> State:
         """Return the table with the wager's bets on it, before the throw. Raises :class:`WagerError`."""
         state = self.state
         standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
@@ -178,8 +178,8 @@ class CrapsRules(TableRules):
         if not standing:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing.items()]
-        laid = state.with_bets(bets, self._list_reversed_bets(wager, standing))
-        return self._give_dice_to_shooter(laid, wager)
+        table = state.with_bets(bets, self._list_reversed_bets(wager, standing))
+        return self._give_dice_to_shooter(table, wager)
 
     def _list_reversed_bets(
         self, wager: Wager, standing: Mapping[tuple[int, str], int]
@@ -200,30 +200,30 @@ class CrapsRules(TableRules):
             (reversed_bets.add if plays == spot_rules.bet.off else reversed_bets.discard)((seat, spot))
         return reversed_bets
 
-    def _give_dice_to_shooter(self, laid: State, wager: Wager) -> State:
+    def _give_dice_to_shooter(self, table: State, wager: Wager) -> State:
         """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
         If nobody has such a bet, the table is returned unchanged: the dice are thrown for the bets that wait
         for their decision. Raises :class:`WagerError` for new bets then, if the rules require a shooter with
         such a bet.
         """
-        if laid.point is not None:
-            return laid
+        if table.point is not None:
+            return table
         seats = self.definition.table.seats
         lines = {
-            bet.seat for bet in laid.bets if self.rules_by_spot[bet.spot].bet.kind in {"pass", "dontpass"}
+            bet.seat for bet in table.bets if self.rules_by_spot[bet.spot].bet.kind in {"pass", "dontpass"}
         }
         if not lines:
             if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
                 raise WagerError("bets: the shooter of a come-out must have a bet on pass or don't pass")
-            return laid
-        shooter = min(lines, key=lambda seat: (seat - laid.shooter) % seats)
-        return replace(laid, shooter=shooter)
+            return table
+        shooter = min(lines, key=lambda seat: (seat - table.shooter) % seats)
+        return replace(table, shooter=shooter)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""
         wager = self.wager(wager.credits, **wager.options)
-        laid = self.laid(wager)
+        table = self.place_bets(wager)
         first, second = throw_dice(draw, 2)
         dice = (first, second)
         yield Cue("dice", {"dice": list(dice)})
@@ -231,7 +231,7 @@ class CrapsRules(TableRules):
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
                 yield self.rules_by_spot[bet.spot].settle_taken_down(taken_down, self.state.point)
-        settlements, after = apply_throw(self.rules_by_spot, laid, dice, self.definition.table.seats)
+        settlements, after = apply_throw(self.rules_by_spot, table, dice, self.definition.table.seats)
         yield from settlements
         display = {
             "kind": "table",
@@ -239,7 +239,7 @@ class CrapsRules(TableRules):
             "result": f"{dice[0]}-{dice[1]}",
             "dice": list(dice),
             "total": sum(dice),
-            "come_out": laid.point is None,
+            "come_out": table.point is None,
             "point": after.point,
             "shooter": after.shooter,
             "standing": [bet.to_json() for bet in after.bets],
@@ -282,12 +282,12 @@ class CrapsRules(TableRules):
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that this or a later throw may return to a seat, standing bets included."""
-        return max(figures.find_highest_throw_return(self.rules_by_spot, self.laid(wager)).values())
+        return max(figures.find_highest_throw_return(self.rules_by_spot, self.place_bets(wager)).values())
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager's new stakes, each bet played to its end."""
         wager = self.wager(wager.credits, **wager.options)
-        return figures.analyse_wager(self.rules_by_spot, self.laid(wager), wager)
+        return figures.analyse_wager(self.rules_by_spot, self.place_bets(wager), wager)
 
 
 def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:

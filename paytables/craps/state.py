@@ -114,22 +114,22 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}"
         )
-    laid = state.at(bet.seat)
-    if spot_rules.needs is not None and spot_rules.needs not in laid:
+    seat_bets = state.at(bet.seat)
+    if spot_rules.needs is not None and spot_rules.needs not in seat_bets:
         raise ValueError(f"a bet on {bet.spot!r}, and none on {spot_rules.needs!r}")
-    if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(spot_rules, laid, state.point)):
+    if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(spot_rules, seat_bets, state.point)):
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot"
         )
 
 
-def find_maximum_odds(spot_rules: SpotRules, laid: Mapping[str, int], point: int | None) -> int:
+def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
     """Return the most credits of odds that may be placed on a seat's bet; unlimited if no multiple is set.
 
-    ``laid`` are the seat's bets, credits by spot.
+    ``seat_bets`` are the seat's bets, credits by spot.
     """
     times = spot_rules.most_times(point)
-    return CREDITS_MAX if times is None else times * laid.get(str(spot_rules.needs), 0)
+    return CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
 
 
 def apply_throw(

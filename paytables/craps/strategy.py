@@ -66,19 +66,19 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     right: list[Sums[str]] = []
     first = Wager(0)
     for state in states:  # grows by the states it leads to
-        now = replace(rules, state=state)
-        bets = find_strategy_bets(strategy, now)
+        rules_now = replace(rules, state=state)
+        bets = find_strategy_bets(strategy, rules_now)
         cost = sum(bets.values())
         try:
-            wager = now.wager(cost, bets=bets)
+            wager = rules_now.wager(cost, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
         first = wager if state == OPENING else first
-        laid = now.laid(wager)
+        table = rules_now.place_bets(wager)
         row: dict[int, Fraction] = {}
         sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in PAIR_CHANCES:
-            settled, after = apply_throw(rules.rules_by_spot, laid, dice)
+            settled, after = apply_throw(rules.rules_by_spot, table, dice)
             sums["back"] += chance * sum(each.credits for each in settled)
             if after != OPENING:
                 if after not in at:

@@ -151,8 +151,8 @@ class OneDrawBets(TableRules):
         down.
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
-        left = tuple(bet for bet in self.held if bet not in prison)
-        return tuple(settle_part_back(bet) for bet in prison), build_table_state(left)
+        remaining = tuple(bet for bet in self.held if bet not in prison)
+        return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
     def fate(self, bet: Held, result: str) -> Fate:
         """Return what a result does to a bet: its settlement, or the bet that stays on the table.

@@ -10,7 +10,7 @@ from paytables.roulette.spun import SpunTable
 
 
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
-    """Build the rules. Raises :class:`DefinitionError` with the key."""
+    """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
     spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
@@ -20,7 +20,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     offered, left_out = definition.offered(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
-            found = _build_places(offered.get(n, bet), cylinder)
+            found = _build_spot_rules(offered.get(n, bet), cylinder)
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
         if n in offered:
@@ -50,6 +50,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
 
 
 def _check_bet(bet: BetGroup, key: str, file: str) -> None:
+    """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
     check_credit_multiples(key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:
@@ -62,8 +63,8 @@ def _check_bet(bet: BetGroup, key: str, file: str) -> None:
         )
 
 
-def _build_places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
-    """Return the betting spots of one kind of bet. Raises ValueError."""
+def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
+    """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     found = []
     for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:

@@ -64,9 +64,9 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
         check_credit_multiples(f"bet.{n}", bet, bet.odds, file)
         spot_rules += _iter_spot_rules(bet, double_on_triple=definition.option.double_on_triple)
     ids = Counter(rules.spot.id for rules in spot_rules)
-    twice = next((name for name, count in ids.items() if count > 1), None)
-    if twice is not None:
-        raise DefinitionError(file, "bet", f"two places are called {twice!r}")
+    repeated = next((name for name, count in ids.items() if count > 1), None)
+    if repeated is not None:
+        raise DefinitionError(file, "bet", f"two places are called {repeated!r}")
     table = SicBoTable(
         header=definition.game,
         spot_rules=tuple(spot_rules),
