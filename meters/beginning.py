@@ -1,4 +1,4 @@
-"""First start of a machine: creates its key, and refuses to begin a journal where one was lost."""
+"""First start of a machine's memory: creates its key, and refuses to begin a journal where one was lost."""
 
 from typing import Final
 

@@ -100,7 +100,7 @@ class Journal(JournalView):
         alone: bool = False,
         may_begin: Callable[[], None] = lambda: None,
     ) -> "Journal":
-        """Open the journal in ``state_dir``, creating it at first, and rebuild its exact state.
+        """Open the journal in ``state_dir``, creating it at the first start, and rebuild its exact state.
 
         ``now`` returns the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is
         written into a new journal; a journal of another machine is refused (A-23). If one copy is damaged, it
@@ -133,7 +133,7 @@ class Journal(JournalView):
 
     @classmethod
     def _open_with_room(cls, how: "_Opening", found: Pairing) -> "Journal":
-        """Open the journal. If a medium is full, release the reserves and try once more."""
+        """Open the journal. If a medium is full, release the reserved space and try once more."""
         try:
             return cls._open_once(how, found)
         except MediumFull:
@@ -184,18 +184,18 @@ class Journal(JournalView):
 
     @property
     def missing(self) -> str:
-        """Return why the second medium is not in use, or an empty string."""
+        """Return why the second medium is not in use, or an empty string if it is."""
         return self._missing
 
     @property
     def full(self) -> str:
-        """Return which medium was full at the last check and why; empty if none was."""
+        """Return which medium was full at the last check and why; an empty string if none was."""
         return self._full
 
     def look_for_room(self) -> str:
         """Check that each medium has free space and its reserve; if not, release the reserves and record an event.
 
-        Return, and store in :attr:`full`, which medium is full and why; empty if none is. While a medium is
+        Return, and store in :attr:`full`, which medium is full and why, or an empty string. While a medium is
         full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
@@ -237,7 +237,10 @@ class Journal(JournalView):
             )
 
     def _record_clock_set_back(self) -> None:
-        """If the clock was set back, record it. Entries are ordered by their sequence, never by their time."""
+        """If the machine's clock was set back since the last entry, record it.
+
+        Entries are ordered by their sequence, never by their time.
+        """
         last = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
         now = self._now()
         if now < last:
@@ -250,7 +253,7 @@ class Journal(JournalView):
             )
 
     def _load(self, machine_id: str) -> None:
-        """Rebuild the ledger from the journal and audit it. Raises :class:`JournalDamaged`."""
+        """Rebuild the ledger from the journal's entries and audit it. Raises :class:`JournalDamaged`."""
         ledger, public_key = load(self._copies.database, self._key)
         if public_key != self.public_key:
             raise JournalDamaged(
@@ -282,7 +285,7 @@ class Journal(JournalView):
         self._drop_archived(None if newest is None else read_checkpoint_boundary(newest))
 
     def close(self) -> None:
-        """Sign a last checkpoint, close the files and release the folders."""
+        """Sign a last checkpoint, close the journal's files and release its folders."""
         try:
             if self._failure is None:
                 self.checkpoint()
@@ -290,7 +293,7 @@ class Journal(JournalView):
             self.abandon()
 
     def abandon(self) -> None:
-        """Close the files and release the folders without writing anything more."""
+        """Close the journal's files and release its folders without writing anything more."""
         self._copies.close()
         for lock in self._locks:
             lock.release()
@@ -345,7 +348,7 @@ class Journal(JournalView):
             raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
 
     def _write_in_reserve(self, transaction: Transaction, why: MediumFull) -> Posted:
-        """Release the reserves and write the transaction again, unless the first copy has stored it already."""
+        """Release the reserved space and write the transaction again, unless the first copy has stored it already."""
         self._reopen_in_reserve(why)
         stored = self._database.by_id(transaction.id)
         if stored is not None:  # the first copy had room for it
@@ -353,7 +356,7 @@ class Journal(JournalView):
         return self._write(transaction)
 
     def _reopen_in_reserve(self, why: MediumFull) -> None:
-        """Release the reserves and open the copies again. Raises ``why`` if there is no reserve."""
+        """Release the reserved space and open the copies again. Raises ``why`` if no space was reserved."""
         if not self._room.release():
             raise why
         self._reopen(why)
@@ -397,7 +400,7 @@ class Journal(JournalView):
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
-        """Check before play (A-03): the self-audit, the last entry of both copies, and the next part of each.
+        """Check before play (A-03): the self-audit, the last entry of both copies, and the next part of each copy.
 
         Damage to one copy is repaired immediately. If both are damaged, :class:`JournalDamaged` is raised; if
         the self-audit fails, :class:`SelfAuditFailed`. The machine must then stop.
@@ -415,6 +418,7 @@ class Journal(JournalView):
 
     # ------------------------------------------------------------------ the archive
     def _create_archivist(self) -> Archivist:
+        """Return the writer of archive segments for this journal."""
         return Archivist(self._place.storage, self._archive, self._database, self._key, check_seal)
 
     def _drop_archived(self, boundary: Boundary | None) -> None:
@@ -422,7 +426,7 @@ class Journal(JournalView):
         self._copies.drop_through(0 if boundary is None else boundary.through)
 
     def _archive_some(self) -> None:
-        """Take one small step of archiving if there are enough old entries.
+        """Take one small step of archiving entries if there are enough old ones.
 
         If a medium refuses or is missing, archiving is only delayed: the entries stay in the copies.
         """
@@ -479,7 +483,7 @@ class Journal(JournalView):
         )
 
     def _record_archive_event(self, code: str, why: str) -> None:
-        """Append an event entry about the archive with this code and reason."""
+        """Append a journal entry for an event of the archive, with this code and reason."""
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",
@@ -490,7 +494,7 @@ class Journal(JournalView):
         )
 
     def _repair_and_reopen(self, damage: JournalDamaged) -> None:
-        """Close both copies and open them as at start-up: check everything, repair, verify, record."""
+        """Close both copies of the journal and open them as at start-up: check everything, repair, verify, record."""
         acknowledged = (self.sequence, self.head_hash)
         self._reopen(damage)
         if self._database.last() != acknowledged:
@@ -512,7 +516,7 @@ class Journal(JournalView):
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """The parameters of :meth:`Journal.open`, stored so that the journal can be reopened."""
+    """The arguments of :meth:`Journal.open`, stored so that the journal can be reopened."""
 
     storage: Storage
     state_dir: Path

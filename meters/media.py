@@ -40,7 +40,7 @@ class Which(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label on a medium.
+    """The label on one of the machine's two storage media.
 
     ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
     the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by``: who inserted it,
@@ -57,7 +57,7 @@ class Label:
 
     @classmethod
     def read(cls, storage: Storage, folder: Path) -> "Self | None":
-        """Return the label in ``folder``, or None if there is no intact one.
+        """Return the label of the medium in ``folder``, or None if there is no intact one.
 
         Raises :class:`JournalUnwritable` if the medium cannot be read.
         """
@@ -69,6 +69,7 @@ class Label:
 
     @classmethod
     def _from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the label in its stored form."""
         return cls(**{**stored, "which": Which(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
@@ -81,11 +82,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The relation between the two media, from their labels.
+    """The relation between the machine's two storage media, found from their labels.
 
-    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: a journal was started here.
-    ``refill``: the content of the second is replaced by that of the first. ``first``: the label that a blank
-    first medium receives before anything else, so that it is recognised as new until it is filled.
+    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: a journal was started
+    here. ``refill``: the content of the second is replaced by that of the first. ``first``: the label that a
+    blank first medium receives before anything else, so that it is recognised as new until it is filled.
     ``findings`` are for the event log.
     """
 
@@ -97,7 +98,7 @@ class Pairing:
 
 
 def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
-    """Read both labels and return the pairing of the two media. Nothing is written.
+    """Return the pairing of the machine's two media, from their labels. Nothing is written.
 
     Raises :class:`JournalDamaged` if the memory belongs to another machine, :class:`JournalUnwritable` if a
     medium cannot be read or the two do not belong together.
@@ -197,12 +198,13 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
 
 
 def _build_replaced_first_finding(first: Label) -> Finding:
+    """Return the finding that the first medium was replaced, for the event log."""
     why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
     return Finding(Mending.MEDIUM_REPLACED, "first medium", why)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
-    """Return whether the machine key can be read and the copies on the two media do not differ."""
+    """Return whether the machine's key can be read and its copies on the two media do not differ."""
     try:
         return MachineKey.load(storage, state_dir, second_dir) is not None
     except JournalDamaged:
@@ -210,10 +212,10 @@ def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
 
 
 def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
-    """Write the label of each medium so that it names the other. Call this once the copies are intact and equal.
+    """Write the label of each of the two media so that it names the other.
 
-    In a new pair the older medium is labelled first: if the power fails in between, the other is still
-    recognised as new or as the older of the two.
+    Call this once the copies are intact and equal. In a new pair the older medium is labelled first: if the
+    power fails in between, the other is still recognised as new or as the older of the two.
     """
     if len(folders) != len(Which):
         return
@@ -234,7 +236,7 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
 
 
 def create_medium_id(storage: Storage) -> str:
-    """Return a new random number for a medium: 16 hexadecimal digits."""
+    """Return a new random number for a storage medium: 16 hexadecimal digits."""
     return storage.random_bytes(8).hex()
 
 
