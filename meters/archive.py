@@ -328,9 +328,11 @@ class Archive:
         """Return the paths, one per medium, at which the intact index of identifiers is missing or differs."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index
-        places = (Index(self._storage, folder / index.path.name) for folder in self.folders)
+        candidates = (Index(self._storage, folder / index.path.name) for folder in self.folders)
         return [
-            each.path for each in places if each.path != index.path and self._find_index_error(each, digest)
+            candidate.path
+            for candidate in candidates
+            if candidate.path != index.path and self._find_index_error(candidate, digest)
         ]
 
     def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
@@ -342,8 +344,8 @@ class Archive:
         through = self.through
         if index is None or (parse_root_sequence(tx_id, mark) or 0) > through:
             return None
-        for place in index.find_entry_numbers(tx_id):
-            found = self.at(place)
+        for number in index.find_entry_numbers(tx_id):
+            found = self.at(number)
             if found.id == tx_id:
                 return found
         own = parse_entry_sequence(tx_id)

@@ -105,9 +105,9 @@ def clear(
             "evidence": stamp,
             "before": found.to_json(),
             **(clearance.claims_record or {}),
-            "opening": [[each.id, digest(each)] for each in clearance.opening],
+            "opening": [[transaction.id, digest(transaction)] for transaction in clearance.opening],
         }
-        opening = [build_entry_content(each) for each in clearance.opening]
+        opening = [build_entry_content(transaction) for transaction in clearance.opening]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this mark.
         stop.mark(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
@@ -222,7 +222,9 @@ def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
             f"the machine may owe the player {' or '.join(map(str, stated))} cents of credit,"
             f" {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
-    flows = [t for each in clearance.opening for t in each.transfers if t.source == CARRIED_OVER]
+    flows = [
+        t for transaction in clearance.opening for t in transaction.transfers if t.source == CARRIED_OVER
+    ]
     carried_cents = sum(t.amount_cents for t in flows)
     if carried_cents > clearance.owed_cents:
         raise ClearRefused(f"{carried_cents} cents would be carried over, {clearance.owed_cents} were owed")

@@ -44,7 +44,7 @@ _SCRUB_BYTES: Final = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JournalLocation:
     """The location of one machine's journal: two folders, on media that the operator chooses."""
 
     storage: Storage
@@ -81,21 +81,26 @@ class Copies:
     """Both copies of the journal, intact and equal, open for writing. ``findings`` lists the repairs made."""
 
     def __init__(
-        self, place: Place, key: MachineKey, *, journal_exists: bool = False, refill: bool = False
+        self,
+        location: JournalLocation,
+        key: MachineKey,
+        *,
+        journal_exists: bool = False,
+        refill: bool = False,
     ) -> None:
-        """Open, check and if necessary repair both copies of the journal in ``place``.
+        """Open, check and if necessary repair both copies of the journal in ``location``.
 
         ``journal_exists``: a journal was started here, so none is created if none is found. ``refill``: the
         second medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be
         repaired, :class:`JournalUnwritable` if a medium refuses.
         """
         self.findings: list[Finding] = []
-        self._place = place
+        self._location = location
         self._key = key
         self._journal_exists = journal_exists
-        for folder in place.media:
-            place.storage.make_folder(folder)
-        self.log = None if place.alone else place.log()
+        for folder in location.media:
+            location.storage.make_folder(folder)
+        self.log = None if location.alone else location.log()
         self._database: WritableDatabase | None = None
         self._anchors: list[Anchor] = []
         try:
@@ -132,16 +137,16 @@ class Copies:
     def database(self) -> WritableDatabase:
         """Return the journal's first copy, the SQLite database. Raises :class:`JournalDamaged` if it is not open."""
         if self._database is None:
-            raise JournalDamaged(str(self._place.state_dir), "the first copy is not open")
+            raise JournalDamaged(str(self._location.state_dir), "the first copy is not open")
         return self._database
 
     # ------------------------------------------------------------------ opening
     def _open(self, log: LogCopy) -> None:
         """Open both copies of the journal; repair, rebuild or complete a damaged or shorter one from the other."""
-        place = self._place
+        location = self._location
         scan = log.scan()
         damage = self._open_database()
-        absent = not place.storage.exists(place.state_dir / DATABASE_NAME)
+        absent = not location.storage.exists(location.state_dir / DATABASE_NAME)
         empty = absent or (not damage and self.database.last()[0] == 0)
         anchored = max(found.sequence for _, found in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
@@ -191,7 +196,9 @@ class Copies:
         Return what is wrong with it, or an empty string if it was opened.
         """
         try:
-            self._database = WritableDatabase.attach(self._place.storage, self._place.state_dir, self._key)
+            self._database = WritableDatabase.attach(
+                self._location.storage, self._location.state_dir, self._key
+            )
         except JournalDamaged as why:
             return str(why)
         return ""
@@ -201,10 +208,10 @@ class Copies:
 
         ``absent``: there is no database file yet.
         """
-        place = self._place
+        location = self._location
         if absent:
-            WritableDatabase.build(place.storage, place.state_dir, self._key, ())
-            self._database = WritableDatabase.attach(place.storage, place.state_dir, self._key)
+            WritableDatabase.build(location.storage, location.state_dir, self._key, ())
+            self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         if scan.damage:
             log.put_aside(1)
             log.scan()
@@ -214,12 +221,12 @@ class Copies:
 
         The damaged database is renamed as evidence.
         """
-        place = self._place
-        WritableDatabase.put_aside(place.storage, place.state_dir)
+        location = self._location
+        WritableDatabase.put_aside(location.storage, location.state_dir)
         WritableDatabase.build(
-            place.storage, place.state_dir, self._key, self._iter_authentic_entries(log.records())
+            location.storage, location.state_dir, self._key, self._iter_authentic_entries(log.records())
         )
-        self._database = WritableDatabase.attach(place.storage, place.state_dir, self._key)
+        self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
@@ -290,18 +297,18 @@ class Copies:
 
     def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
         """Return the journal's anchor on each medium, with the folder that contains it."""
-        place = self._place
-        return [(folder, Anchor.read(place.storage, folder, self._key)) for folder in place.media]
+        location = self._location
+        return [(folder, Anchor.read(location.storage, folder, self._key)) for folder in location.media]
 
     def _check_anchors(self) -> None:
         """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
-        place = self._place
+        location = self._location
         sequence, head_hex = self.database.last()
         anchors = self._read_anchors()
         heads = [found.head for _, found in anchors if found.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
-                " and ".join(str(folder / ANCHOR_NAME) for folder in place.media),
+                " and ".join(str(folder / ANCHOR_NAME) for folder in location.media),
                 "every sealed head is missing or broken, so entries may be missing at the end unseen",
             )
         intact = [found for _, found in anchors if found.intact]
@@ -320,7 +327,7 @@ class Copies:
                 self.findings.append(
                     Finding(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
                 )
-            self._anchors.append(Anchor(place.storage, folder, self._key, Head(sequence, head_hex)))
+            self._anchors.append(Anchor(location.storage, folder, self._key, Head(sequence, head_hex)))
 
     # ------------------------------------------------------------------ running
     def append(self, item: SealedEntry) -> None:
@@ -341,7 +348,7 @@ class Copies:
         head = Head(item.entry.sequence, item.entry.hash_hex)
         for anchor in self._anchors:
             anchor.write(head)
-        self._place.storage.sync_together([anchor.file for anchor in self._anchors])
+        self._location.storage.sync_together([anchor.file for anchor in self._anchors])
 
     def drop_through(self, sequence: int) -> None:
         """Allow both copies to remove the entries up to ``sequence``, which are archived, a few at a time.

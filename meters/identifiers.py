@@ -101,18 +101,18 @@ class Index:
 
     def find_entry_numbers(self, tx_id: str) -> list[int]:
         """Return the numbers of the archived entries that may have this identifier: usually none or one."""
-        wanted = _pack_record(tx_id, 0)
+        lowest_record = _pack_record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
             low, high = 0, file.size() // _RECORD.size
             while low < high:
                 middle = (low + high) // 2
-                if file.read_at(middle * _RECORD.size, _RECORD.size) < wanted:
+                if file.read_at(middle * _RECORD.size, _RECORD.size) < lowest_record:
                     low = middle + 1
                 else:
                     high = middle
             found = []
-            while (record := file.read_at(low * _RECORD.size, _RECORD.size))[:8] == wanted[:8]:
+            while (record := file.read_at(low * _RECORD.size, _RECORD.size))[:8] == lowest_record[:8]:
                 found.append(_RECORD.unpack(record)[1])
                 low += 1
             return found

@@ -185,7 +185,7 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
         if not _have_same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
         return Pairing(journal_exists=True)
-    made = Label(
+    rebuilt = Label(
         second.machine,
         second.machine_id,
         Which.FIRST,
@@ -194,7 +194,7 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
         second.pairing,
         "nobody named",
     )
-    return Pairing(journal_exists=True, first=made, findings=(_build_replaced_first_finding(made),))
+    return Pairing(journal_exists=True, first=rebuilt, findings=(_build_replaced_first_finding(rebuilt),))
 
 
 def _build_replaced_first_finding(first: Label) -> Finding:
@@ -230,9 +230,9 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     for n in (0, 1) if new_second else (1, 0):
         stored = old[n]
         serial = machine_id or ("" if stored is None else stored.machine_id)
-        wanted = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
-        if wanted != stored:
-            wanted.write(storage, folders[n])
+        label = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
+        if label != stored:
+            label.write(storage, folders[n])
 
 
 def create_medium_id(storage: Storage) -> str:
@@ -249,11 +249,13 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
     first = Label.read(storage, state_dir)
     if first is None or not put_in_by.strip():
         raise JournalDamaged(str(state_dir), "a medium is replaced beside a labelled one, by somebody named")
-    there = Label.read(storage, second_dir)
-    if there is not None and (there.machine != first.machine or there.id == first.beside):
-        whose = there.machine_id or there.machine
-        raise JournalDamaged(str(second_dir), f"the medium is in use as the {there.which} of machine {whose}")
-    made = Label(
+    old_label = Label.read(storage, second_dir)
+    if old_label is not None and (old_label.machine != first.machine or old_label.id == first.beside):
+        whose = old_label.machine_id or old_label.machine
+        raise JournalDamaged(
+            str(second_dir), f"the medium is in use as the {old_label.which} of machine {whose}"
+        )
+    new_label = Label(
         first.machine,
         first.machine_id,
         Which.SECOND,
@@ -263,5 +265,5 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
         put_in_by,
     )
     storage.make_folder(second_dir)
-    made.write(storage, second_dir)
-    return made
+    new_label.write(storage, second_dir)
+    return new_label

@@ -75,8 +75,8 @@ class MeterReading:
 
     def where(self, **dims: str | int) -> "MeterReading":
         """Return the reading of the meter cells that have all of ``dims``, e.g. ``where(position=1)``."""
-        wanted = {key: str(value) for key, value in dims.items()}
-        cells = tuple(c for c in self.cells if wanted.items() <= c.dims.items())
+        selection = {key: str(value) for key, value in dims.items()}
+        cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())
         return MeterReading(self.sequence, self.head_hash, cells)
 
     def list_dimension_values(self, name: str) -> list[str]:

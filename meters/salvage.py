@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 from meters.anchor import Anchor
 from meters.archive import FOLDER as ARCHIVE
 from meters.archive import find_archive_in_folder
-from meters.copies import SECOND_FOLDER, Place, check_seal
+from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, decode, encode_canonical_json
 from meters.errors import JournalDamaged
@@ -98,7 +98,11 @@ class Inspection(Generic[W]):
         """Return the meters that differ between the copies or are in one only, with each copy's value or None."""
         names = sorted(self.first.values.keys() | self.second.values.keys())
         both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
-        return {name: (one, two) for name, one, two in both if one != two}
+        return {
+            name: (first_value, second_value)
+            for name, first_value, second_value in both
+            if first_value != second_value
+        }
 
     @property
     def is_complete(self) -> bool:
@@ -136,18 +140,20 @@ def inspect(
     second = second_dir or state_dir / SECOND_FOLDER
     key = _load_key(medium, state_dir, second)
     with ExitStack() as opened:
-        one, why = _open_first_copy(medium, state_dir, key, opened)
-        two: Read = Place(medium, state_dir, second).log().records
+        first_reader, why = _open_first_copy(medium, state_dir, key, opened)
+        second_reader: Read = JournalLocation(medium, state_dir, second).log().records
         if key is not None:
-            one = _prepend_archive(one, medium, state_dir, key)
-            two = _prepend_archive(two, medium, second, key)
+            first_reader = _prepend_archive(first_reader, medium, state_dir, key)
+            second_reader = _prepend_archive(second_reader, medium, second, key)
         first, second_copy = (
-            _replay_copies((one,), visitor, key, why),
-            _replay_copies((two,), visitor, key, ""),
+            _replay_copies((first_reader,), visitor, key, why),
+            _replay_copies((second_reader,), visitor, key, ""),
         )
-        agree = _do_copies_agree(one, two, first, second_copy)
+        agree = _do_copies_agree(first_reader, second_reader, first, second_copy)
         together = (
-            _replay_copies((one, two), visitor, key, "") if agree else _choose_longer(first, second_copy)
+            _replay_copies((first_reader, second_reader), visitor, key, "")
+            if agree
+            else _choose_longer(first, second_copy)
         )
     return Inspection(
         first, second_copy, together, agree, _find_acknowledged_sequence(medium, key, state_dir, second)
@@ -248,10 +254,10 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
     return read_meters(ledger).values if ledger.sequence else {}
 
 
-def _do_copies_agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
+def _do_copies_agree(first_reader: Read, second_reader: Read, first: Salvage[W], second: Salvage[W]) -> bool:
     """Return whether both copies of the journal have the same entry where the shorter one ends."""
     common = min(first.sequence, second.sequence)
-    longer = two if first.sequence == common else one
+    longer = second_reader if first.sequence == common else first_reader
     shorter = first if first.sequence == common else second
     if common == 0 or first.head_hex == second.head_hex:
         return True

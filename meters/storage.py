@@ -341,10 +341,10 @@ class DiskStorage:
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
         """Sync the files in parallel, so that this takes as long as the slowest one."""
-        first, *others = files
-        if others and self._beside is None:
-            self._beside = ThreadPoolExecutor(len(others), thread_name_prefix="sync")
-        synced = [self._beside.submit(file.sync) for file in others if self._beside is not None]
+        first, *later_files = files
+        if later_files and self._beside is None:
+            self._beside = ThreadPoolExecutor(len(later_files), thread_name_prefix="sync")
+        synced = [self._beside.submit(file.sync) for file in later_files if self._beside is not None]
         try:
             first.sync()
         finally:

@@ -11,7 +11,7 @@ from meters import checkpoint
 from meters.anchor import FILE_NAME as ANCHOR_NAME
 from meters.anchor import Anchor, Head
 from meters.archive import STATE, Archive, Boundary
-from meters.copies import SECOND_FOLDER, Place, check_seal
+from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
@@ -173,14 +173,14 @@ class JournalView:
                     raise
                 # The running machine archived them while they were being read.
 
-    def iter_second_medium_bodies(self, place: Place, after: int = 0) -> Iterator[bytes]:
+    def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
         """Yield the entries of :meth:`iter_bodies` as the second medium has them: in its archive, then in its log."""
-        log = place.log()
+        log = location.log()
         firsts = log.list_segment_starts()
         base = firsts[0] - 1 if firsts else 0
-        for sequence, body, _ in Archive(place.storage, place.archives[1:], self._read_boundary).iter_bodies(
-            after
-        ):
+        for sequence, body, _ in Archive(
+            location.storage, location.archives[1:], self._read_boundary
+        ).iter_bodies(after):
             if sequence > base:
                 break
             after = sequence
@@ -373,7 +373,7 @@ def open_view(
     except BaseException:
         database.close()
         raise
-    archives = Place(medium, *media).archives
+    archives = JournalLocation(medium, *media).archives
     return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
 
 

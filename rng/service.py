@@ -79,9 +79,9 @@ class Step(WordDraws):
             self._service._check_in_service()  # noqa: SLF001
         end = self._used + count
         if end > len(self._buffer):
-            left = self._buffer[self._used :]
-            wanted = max(count, STEP_BYTES) - len(left)
-            self._buffer = left + self._service._generate(wanted)  # noqa: SLF001
+            unused = self._buffer[self._used :]
+            missing = max(count, STEP_BYTES) - len(unused)
+            self._buffer = unused + self._service._generate(missing)  # noqa: SLF001
             self.generates += 1
             self._used, end = 0, count
         taken = self._buffer[self._used : end]

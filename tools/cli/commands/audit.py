@@ -23,7 +23,7 @@ from meters import (
     open_view,
     recall,
 )
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.keys import MachineKey
 from meters.keys import format_fingerprint as fingerprint_of
 from meters.storage import DiskStorage
@@ -266,7 +266,7 @@ def _verify_copies(
         head = (view.sequence, view.head_hash)
         one = auditor(points[0])
         first = _conclude_audit(one.run(view.iter_bodies(one.reached[0]), head=head), one, points[0])
-        place = Place(DiskStorage(), folder, second)
+        place = JournalLocation(DiskStorage(), folder, second)
         two = auditor(points[1])
         bodies = view.iter_second_medium_bodies(place, two.reached[0])
         reports = {
