@@ -278,7 +278,7 @@ class Archive:
         raise self._build_missing_error(sequence, sequence)
 
     def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
-        """Yield the archived entries from ``sequence`` to the end of the segment that contains it."""
+        """Yield the archived entries from ``sequence`` to the end of the archive segment that contains it."""
         names = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
         if not names:
             raise self._build_missing_error(sequence, sequence)
@@ -336,7 +336,7 @@ class Archive:
         ]
 
     def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
-        """Return the archived entry with this identifier, or None.
+        """Return the archived entry with this transaction id, or None.
 
         ``mark`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
         gone.
@@ -358,7 +358,7 @@ class Archive:
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
-        """Return whether an archived entry has this identifier. Unlike :meth:`find`, the entry is not read.
+        """Return whether an archived entry has this transaction id. Unlike :meth:`find`, the entry is not read.
 
         If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if
         the identifier states the number of its own entry and the segment of that entry is gone.

@@ -23,7 +23,7 @@ def check_beginning(location: JournalLocation) -> None:
 
 
 def complete_first_start(location: JournalLocation) -> None:
-    """Mark the first start as completed, after the first entry is durable."""
+    """Record that the journal's first start is complete; call it once the first entry is durable."""
     if location.storage.exists(location.state_dir / FIRST_START):
         location.storage.remove(location.state_dir / FIRST_START)
         location.storage.sync_folder(location.state_dir)

@@ -250,7 +250,7 @@ def _move_file(medium: Storage, old: Path, new: Path) -> None:
 
 
 def _is_key_intact(medium: Storage, *folders: Path) -> bool:
-    """Return whether the machine key can be read from one of these folders."""
+    """Return whether an intact machine key can be read from one of ``folders`` on ``medium``."""
     try:
         return MachineKey.load(medium, *folders) is not None
     except JournalDamaged:

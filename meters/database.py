@@ -62,7 +62,7 @@ _DAMAGE: Final = ("not a database", "malformed", "no such table", "no such colum
 
 
 class EntriesArchived(JournalDamaged):
-    """Error: the requested entries have been moved to the archive."""
+    """Error: the requested entries are no longer in the database, because they were moved to the archive."""
 
 
 class DatabaseReader:
@@ -134,7 +134,7 @@ class DatabaseReader:
         )
 
     def first(self) -> int:
-        """Return the sequence of the first entry in the file (1 if it is empty)."""
+        """Return the sequence of the first entry in the database (1 if it has none)."""
         return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def hash_at(self, sequence: int) -> str:
@@ -150,7 +150,7 @@ class DatabaseReader:
         return _to_hex(row[0])
 
     def iter_sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
-        """Yield every entry after sequence ``after`` with its seal, proving the chain."""
+        """Yield every entry after sequence ``after`` with its seal, checking that each continues the chain."""
         head_hex = self.hash_at(after)
         sequence = after
         while True:
@@ -180,7 +180,7 @@ class DatabaseReader:
         ]
 
     def kinds(self) -> list[str]:
-        """Return every kind of entry in the file, sorted (one index step per kind)."""
+        """Return every kind of entry in the database, sorted (one index step per kind)."""
         found: list[str] = []
         while True:
             last = found[-1] if found else ""

@@ -301,7 +301,7 @@ class LogCopy:
         return True
 
     def begin_after(self, sequence: int, head_hex: str) -> None:
-        """Let an empty log begin after entry ``sequence`` with this hash; earlier entries are archived."""
+        """Let an empty log begin after entry ``sequence`` with this hash; the entries up to that one are archived."""
         if self.list_segment_starts():
             raise JournalDamaged(str(self._folder), "a log that holds entries cannot begin anew")
         self.base = self._sequence, self._head_hex = sequence, head_hex
@@ -337,7 +337,7 @@ class LogCopy:
             raise JournalDamaged(where, "the last record is not what was written")
 
     def check_some(self, size: int) -> None:
-        """Check about ``size`` more bytes of the log; after the last segment, continue with the first.
+        """Check about ``size`` more bytes of the log for damage; after the last segment, continue with the first.
 
         Raises :class:`JournalDamaged`.
         """
@@ -368,6 +368,7 @@ class LogCopy:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
     def _build_segment_path(self, first: int) -> Path:
+        """Return the path of the log segment whose first entry is ``first``."""
         return self._folder / f"{first:012d}{SUFFIX}"
 
 

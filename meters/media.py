@@ -32,7 +32,7 @@ FILE_NAME: Final = "medium.json"
 
 
 class Which(StrEnum):
-    """Which of the machine's two storage media: the first has the database, the second the log."""
+    """One of the machine's two storage media: the first contains the database, the second the log."""
 
     FIRST = "first"
     SECOND = "second"

@@ -129,7 +129,7 @@ class SegmentWriter:
             yield
 
     def close(self) -> None:
-        """Close the segment's files."""
+        """Close the files of the archive segment that is being written."""
         for file in self._files:
             file.close()
         self._files = []

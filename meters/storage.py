@@ -32,13 +32,13 @@ class Rows(Protocol):
     """Interface of the rows that a database statement returns."""
 
     def fetchone(self) -> Any:
-        """Return the next row, or None."""
+        """Return the next row of the query's result, or None after the last one."""
 
     def fetchall(self) -> list[Any]:
-        """Return the remaining rows."""
+        """Return all remaining rows of the query's result."""
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the remaining rows."""
+        """Iterate over the remaining rows of the query's result."""
 
 
 class Database(Protocol):
@@ -61,7 +61,7 @@ class StorageFile(Protocol):
         """Write all of ``data`` to the file at ``offset``; durable only after :meth:`sync`."""
 
     def truncate(self, size: int) -> None:
-        """Set the file's size."""
+        """Set the file's size to ``size`` bytes."""
 
     def allocate(self, size: int) -> None:
         """Extend the file to ``size`` bytes, with space reserved on the medium."""
@@ -70,7 +70,7 @@ class StorageFile(Protocol):
         """Return the file's size in bytes."""
 
     def sync(self) -> None:
-        """Return once everything written is durable."""
+        """Return once everything written to the file is durable."""
 
     def close(self) -> None:
         """Close the file."""
@@ -83,10 +83,10 @@ class Storage(Protocol):
     """
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open the SQLite file ``path``, creating it unless ``read_only``."""
+        """Open a connection to the SQLite database ``path``, creating the file unless ``read_only``."""
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``, creating it if ``write``."""
+        """Open the file ``path``, creating it if ``write``."""
 
     def exists(self, path: Path) -> bool:
         """Return whether a file or folder exists."""
@@ -104,7 +104,7 @@ class Storage(Protocol):
         """Remove the file ``path`` if it exists; durable only after :meth:`sync_folder`."""
 
     def sync_folder(self, folder: Path) -> None:
-        """Return once the names in ``folder`` are durable."""
+        """Return once the creation, renaming and removal of files in ``folder`` are durable."""
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
         """Return once everything written to all files is durable.
@@ -271,6 +271,7 @@ class _DiskFile:
             return os.fstat(self._fd).st_size
 
     def close(self) -> None:
+        """Close the file's descriptor."""
         os.close(self._fd)
 
 

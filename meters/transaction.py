@@ -50,7 +50,7 @@ class Phase(StrEnum):
 
 
 class Mark(StrEnum):
-    """Moments from which occurrence meters are also counted (D-14)."""
+    """An event, such as a power-up, since which occurrence meters are also counted (D-14)."""
 
     POWER_UP = "power_up"
     DOOR_CLOSE = "door_close"

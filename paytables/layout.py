@@ -55,7 +55,7 @@ class Odds:
         return cls(text, net)
 
     def printed(self, language: str) -> str:
-        """Return the odds as printed; French puts a space before the percent sign."""
+        """Return the odds as printed on the felt; in French a space precedes the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
     def format_by_language(self) -> dict[str, str]:
@@ -102,7 +102,7 @@ Pay: TypeAlias = Annotated[
 
 
 class Limits(Strict):
-    """The limits of one bet: ``least`` to ``most`` credits in steps of ``step``.
+    """The limits of one bet: from ``least`` to ``most`` credits, in steps of ``step`` credits.
 
     ``worth_cents`` is set if the rules fix the sum of the bet; the bet is then accepted only if credits make
     exactly that sum.
@@ -118,6 +118,7 @@ class Limits(Strict):
 
     @model_validator(mode="after")
     def _check_limits(self) -> "Limits":
+        """Refuse limits that no bet can meet exactly."""
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
                 f"no bets of {self.least:,} to {format_count(self.most, 'credit')} in steps of {self.step}"
@@ -176,7 +177,7 @@ class Layout:
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:
-        """Return the betting spots by id."""
+        """Return the betting spots of the layout by their ids."""
         return {spot.id: spot for spot in self.spots}
 
     @property

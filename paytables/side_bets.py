@@ -99,7 +99,7 @@ def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
 
 
 def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
-    """Return the levels as a screen reads them before the first round."""
+    """Return the progressive levels of a game's side bets as the screen reads them before the first round."""
     return [
         {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
         for level in levels

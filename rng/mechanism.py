@@ -23,7 +23,7 @@ SECURITY_BYTES: Final = 32
 
 
 class MechanismName(StrEnum):
-    """The deterministic generators (DRBG mechanisms of SP 800-90A) that a profile may select."""
+    """The names of the deterministic generators (DRBG mechanisms of SP 800-90A) that a profile may select."""
 
     CTR_AES_256_DF = "ctr-drbg-aes-256-df"
     CTR_AES_256 = "ctr-drbg-aes-256"

@@ -72,7 +72,7 @@ class Step(WordDraws):
         self._service._close_step(self)  # noqa: SLF001
 
     def _take(self, count: int) -> bytes:
-        """Return the next ``count`` random bytes; generate more if the step's buffer has too few."""
+        """Return the next ``count`` random bytes of this step; generate more if the step's buffer has too few."""
         if not self._open:
             raise StepClosed("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (what the step still holds is no longer good)

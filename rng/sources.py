@@ -22,7 +22,7 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCE
 
 
 class EntropySource(Protocol):
-    """Interface of an entropy source: each sample is one byte of noise."""
+    """Interface of a source of true randomness that seeds the generator: each sample is one byte of noise."""
 
     @property
     def name(self) -> str:

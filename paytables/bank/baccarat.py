@@ -56,7 +56,7 @@ class Commission(Strict):
     per: PositiveInt
 
     def of(self, credits_: int) -> int:
-        """Return the commission on a winning stake of ``credits_``, in credits."""
+        """Return the commission on a winning bet of ``credits_`` on the bank, in credits."""
         return -(-credits_ // self.per)
 
     def words(self, code: str) -> str:
@@ -81,11 +81,11 @@ class BaccaratBet(BankBet):
     three_cards_only: bool = False
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the bet may be paid."""
+        """Return all the odds at which this baccarat bet may be paid."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the commission on a winning stake of ``credits_``, in credits; 0 if this bet pays none."""
+        """Return the commission on this bet if it wins with a stake of ``credits_``; 0 if the bet pays none."""
         return 0 if self.commission is None else self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str] | None:
@@ -199,11 +199,11 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        """Return the time in which several seats place bets on one coup, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[BaccaratBet, ...]:
-        """Return every bet that the definition offers."""
+        """Return every bet that this baccarat game offers."""
         return self.definition.bet
 
     def named(self) -> Hands:
@@ -219,7 +219,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BaccaratBet]:
-        """Return the bets of the definition, by their ids."""
+        """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -259,7 +259,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible coup from a fresh shoe, with the settlements of the wager."""
+        """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
             Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])
             for coup, weight in _compute_coup_chances(self.definition.shoe.decks).items()
@@ -267,10 +267,12 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
 
 def _count_points(hand: Sequence[Card]) -> int:
+    """Return the points of a baccarat hand: the last digit of the sum of its cards' values."""
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
 
 def _is_pair(hand: Sequence[Card]) -> bool:
+    """Return whether the first two cards of a baccarat hand have the same rank."""
     return rank_of(hand[0]) == rank_of(hand[1])
 
 

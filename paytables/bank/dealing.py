@@ -31,6 +31,7 @@ class ShoeRules(Strict):
 
     @model_validator(mode="after")
     def _check_shoe(self) -> "ShoeRules":
+        """Refuse shoe rules that contradict each other."""
         if self.stop is not None and self.stop >= self.decks * 52:
             raise ValueError(f"{self.stop} cards behind the stop card, of {self.decks * 52}")
         if self.rounds > 1 and (self.decks > 1 or self.stop is not None):

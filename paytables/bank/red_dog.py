@@ -31,7 +31,7 @@ class RedDogBet(BankBet):
     triple: Pay
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the bet may be paid."""
+        """Return all the odds at which the red dog bet may be paid: for each spread, and for three of a rank."""
         return (self.pays, self.triple, *self.spreads.values())
 
     def at(self, spread: int) -> Odds:
@@ -79,7 +79,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return (self.definition.ante,)
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spot on which the player's raise is placed."""
+        """Return the spot on which the player's raise is placed, as the only spot that is bet on during the round."""
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
@@ -126,11 +126,11 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round in which the player raises at the best spreads."""
+        """Return every case of a red dog round in which the player raises at the spreads where a raise is best."""
         return self._iter_cases(wager, self.raised_spreads)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round twice: with a raise, and without one."""
+        """Return every case of a red dog round twice: with a raise, and without one."""
         every = frozenset(range(1, _RANKS - 1))
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 

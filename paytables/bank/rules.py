@@ -111,7 +111,7 @@ class BankRules(TableRules, Generic[D]):
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what each bet pays, in English."""
+        """Return one English sentence for each bet of the table: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -140,7 +140,7 @@ class BankRules(TableRules, Generic[D]):
         return self.analyse_stakes("bets", stakes, Depth.FULL)
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the exact figures of one seat's combined bets; ``stakes`` are credits by spot."""
+        """Return the exact figures of the bets of one seat, taken together; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analyse_cases(name, wager, self.cases(wager), depth)
 

@@ -20,11 +20,11 @@ class BankBet(Strict):
     needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the bet may be paid."""
+        """Return all the odds at which this bet may be paid."""
         return (self.pays,)
 
     def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
-        """Return the commission on a winning stake of ``credits_``, in credits."""
+        """Return the commission on this bet if it wins with a stake of ``credits_``, in credits."""
         return 0
 
     def terms(self) -> Mapping[str, str] | None:

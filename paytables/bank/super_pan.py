@@ -39,11 +39,11 @@ class SuperPanBet(BankBet):
     commission: Commission
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the commission on a winning stake of ``credits_``, in credits."""
+        """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
         return self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str]:
-        """Return what a win pays after the commission, as text by language."""
+        """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
         return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
 
 
@@ -60,7 +60,7 @@ class SuperPanDefinition(BankDefinition):
         return self
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what the bet pays, by language."""
+        """Return what the Super Pan 9 bet pays, as text by language."""
         bet = self.stake
         return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
 
@@ -129,7 +129,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round, for both choices of the player: drawing and standing."""
+        """Return every case of a Super Pan 9 round, once if the player draws a card and once if not."""
         return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
@@ -145,7 +145,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                     yield Case(chance * dealt, [self._settle_round(wager, won, 0)])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of the best answers, of drawing by the bank's own rule, and of the worst answers."""
+        """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers."""
         found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         opposite = {"draw": "stand", "stand": "draw"}
@@ -165,6 +165,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
 
 
 def _count_points(hand: Sequence[Card]) -> int:
+    """Return the points of a Super Pan 9 hand: the last digit of the sum of its cards' points."""
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
 
@@ -195,7 +196,7 @@ def _count_cards_by_points(decks: int) -> tuple[int, ...]:
 
 
 def _iter_hands() -> Iterable[tuple[int, ...]]:
-    """Yield every hand of three cards as ascending points."""
+    """Yield every Super Pan 9 hand of three cards as the points of its cards, ascending."""
     return combinations_with_replacement(range(7), _CARDS)
 
 

@@ -158,11 +158,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        """Return the time in which several seats place bets on one coup, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[ChanceBet, ...]:
-        """Return every bet that the definition offers."""
+        """Return every bet that this trente et quarante game offers."""
         return self.definition.bet
 
     @cached_property
@@ -259,7 +259,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
-        """Return what a coup does to a bet: its settlement, or the bet that stays on the table.
+        """Return what a coup does to a bet: its settlement, or the bet in prison that stays on the table.
 
         If both are returned, the player chooses.
         """
@@ -287,7 +287,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return [settlement for settlement, _ in fates if settlement is not None]
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible coup from a fresh shoe, with the settlements of the wager.
+        """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup.
 
         Both rows have the same chance to win, and the first card is as likely red as black.
         """

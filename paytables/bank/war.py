@@ -51,7 +51,7 @@ class WarRules(BankRules[WarDefinition]):
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
     def bets(self) -> tuple[BankBet, ...]:
-        """Return every bet that the definition offers."""
+        """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
     def added(self) -> tuple[Spot, ...]:
@@ -106,11 +106,11 @@ class WarRules(BankRules[WarDefinition]):
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager if the player always goes to war on a tie."""
+        """Return every possible result of a war wager if the player always goes to war on a tie."""
         return self._iter_cases(wager, surrender=False)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round, for both choices of the player: war and surrender."""
+        """Return every case of a war round, for both answers to a tie: going to war and surrendering."""
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
     def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:

@@ -22,7 +22,7 @@ Chances: TypeAlias = dict[str, Fraction]
 
 @lru_cache(maxsize=64)
 def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
-    """Return the probability that each row of the side bet is paid.
+    """Return the probability that each row of the side bet's pay table is paid.
 
     ``hole``: the dealer looks at a hidden second card, so that a blackjack ends the round. ``taken``: the
     player draws a third card if a row needs it; otherwise rows of three and more cards are never paid.

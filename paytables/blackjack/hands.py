@@ -126,7 +126,7 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
 def _iter_second_card_orders(
     most: int, hands: int, done: int, resplits: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield each order of second cards of a split: resplits, hands finished before the limit, hands open at it."""
+    """Yield the counts of each order of a split's second cards: resplits, finished hands, hands open at the limit."""
     if done == hands:
         yield resplits, done, 0
     elif hands == most:

@@ -243,7 +243,7 @@ class _NetDistribution:
         return found
 
     def _find_hand_nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
-        """Return the net of a finished hand for each result of the dealer."""
+        """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
         best, won = round_.known[hand].best, stakes * self.unit
@@ -251,7 +251,7 @@ class _NetDistribution:
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
     def _find_lost_nets(self, stakes: int, *, first: bool) -> Nets:
-        """Return the net of a bust hand for each result of the dealer.
+        """Return the net of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """

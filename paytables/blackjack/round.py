@@ -135,7 +135,7 @@ class BlackjackRound:
 
     @property
     def up(self) -> int:
-        """Return the value of the dealer's first card."""
+        """Return the value of the dealer's face-up card, which is the first one dealt to the dealer."""
         return value_of(self.dealers[0][0])
 
     # ------------------------------------------------------------ the round
@@ -459,7 +459,7 @@ def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str
 
 
 def settle_lost_bet(bet: Bet) -> Settlement:
-    """Return the settlement of a lost bet."""
+    """Return the settlement of a blackjack bet that loses: nothing is paid for it."""
     return settle_bet(bet, None)
 
 

@@ -162,7 +162,7 @@ class BlackjackRules(TableRules):
         return replace(self, table=table)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one round; see :mod:`paytables.blackjack.round`."""
+        """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
         accepted = self.wager(wager.credits, **wager.options)
         bets = (*accepted.bets, *accepted.others)
         played = BlackjackRound(self.definition, bets, accepted.seat).play(self.table, draw)
@@ -208,7 +208,7 @@ class BlackjackRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what each bet pays, in English."""
+        """Return one English sentence for each blackjack bet: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -242,7 +242,7 @@ class BlackjackRules(TableRules):
         return figures.analyse(self.definition, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any combination of bets of one seat."""
+        """Return the exact figures of a wager: any combination of bets of one seat."""
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(
@@ -252,7 +252,7 @@ class BlackjackRules(TableRules):
         return figures.prove(self.definition, each, report_progress)
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def check(self, file: str) -> None:

@@ -182,7 +182,7 @@ class Row(Strict):
         return self
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
-        """Return whether these cards are of one suit or colour, if the row requires it."""
+        """Return whether the cards have the suits or colour that this row of the side bet requires, if any."""
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
@@ -203,16 +203,18 @@ class Row(Strict):
 
 
 def _is_straight(ranks: Sequence[int]) -> bool:
-    """Return whether sorted ranks are consecutive, the ace high or low."""
+    """Return whether these ascending ranks follow each other without a gap; the ace counts as high or low."""
     wheel, run = [*range(len(ranks) - 1), ACE], list(range(ranks[0], ranks[0] + len(ranks)))
     return list(ranks) in (wheel, run)
 
 
 def _is_of_one_suit(cards: Sequence[Card]) -> bool:
+    """Return whether all these cards have the same suit."""
     return len({suit_of(card) for card in cards}) == 1
 
 
 def _is_of_one_colour(cards: Sequence[Card]) -> bool:
+    """Return whether all these cards are red, or all are black."""
     return len({is_red(card) for card in cards}) == 1
 
 

@@ -291,7 +291,7 @@ class Play:
         return node.other if self.first_stake_only else node.other + node.blackjack
 
     def played(self, node: Node) -> int:
-        """Return the ways in which a hand is played: all, or those without a blackjack if the dealer looks first."""
+        """Return the ways in which a hand is played out, without a dealer's blackjack if the dealer looks for one."""
         return node.other if self.house.hole else node.other + node.blackjack
 
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
@@ -300,7 +300,7 @@ class Play:
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
 
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """Return the value of a hand that stands with ``stakes`` stakes."""
+        """Return the value of a hand on which the player stands with ``stakes`` stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost = 0 if self.first_stake_only else node.blackjack

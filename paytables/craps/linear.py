@@ -41,6 +41,6 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
 
 
 def add_sums(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
-    """Add ``share`` times ``sums`` to ``into``, in place."""
+    """Add ``share`` times each number in ``sums`` to the number with the same key in ``into``, in place."""
     for key, value in sums.items():
         into[key] = into.get(key, Fraction(0)) + share * value

@@ -25,7 +25,7 @@ class CrapsRules(TableRules):
 
     @property
     def definition(self) -> CrapsDefinition:
-        """Return the definition of the table."""
+        """Return the definition from which these craps rules were built."""
         return self.felt.definition
 
     @property
@@ -45,7 +45,7 @@ class CrapsRules(TableRules):
         )
 
     def at(self, table: object) -> Self:
-        """Return the rules for the table state left by a throw. Raises ValueError for any other state."""
+        """Return the craps rules for the table state that a throw has left. Raises ValueError for any other state."""
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
@@ -64,7 +64,7 @@ class CrapsRules(TableRules):
         return frozenset({"point"})
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that remain on the table between throws."""
+        """Return the bets that stay on the craps table from one throw to the next."""
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
@@ -95,7 +95,7 @@ class CrapsRules(TableRules):
         }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the settlements of every bet that a leaving player takes down, and the table without them.
+        """Return the settlements of the bets that a leaving player takes down, and the table state without them.
 
         Pass and come bets cannot be taken down; they stay and are played to their end. If the shooter must
         leave the minimum don't pass bet, that stays too, without its odds.

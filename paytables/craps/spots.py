@@ -76,7 +76,7 @@ class SpotRules:
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """Return each of the odds that a bet on this spot may pay with this point."""
+        """Return all the odds that a bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")

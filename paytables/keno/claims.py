@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """An event in the life cycle of a Keno ticket."""
+    """An event in the life cycle of a Keno ticket, such as its payment or cancellation."""
 
     PAY = "pay"
     CANCEL = "cancel"

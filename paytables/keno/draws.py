@@ -30,7 +30,7 @@ class Way:
     levels: int
 
     def win(self, draw: int, credits_: int) -> Settlement:
-        """Return the settlement that pays ``credits_`` for this way in the draw number ``draw`` of the ticket."""
+        """Return the settlement that pays ``credits_`` for this way's win in draw number ``draw`` of the ticket."""
         detail = {
             "draw": draw,
             "selection": self.selection,

@@ -141,7 +141,7 @@ def apply_multipliers(distribution: Counted, options: Options) -> Counted:
 
 
 def limit_wins(distribution: Counted, limit: int) -> Counted:
-    """Return the distribution with each win limited to ``limit`` credits."""
+    """Return the distribution of a Keno win with each win reduced to at most ``limit`` credits."""
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
         won = (min(credits_, limit), levels)
@@ -162,7 +162,7 @@ def build_credits_distribution(distribution: Counted) -> WinDistribution:
 
 
 def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
-    """Return, for each progressive level, the probability that one draw wins it."""
+    """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)
         for i in range(levels)

@@ -25,7 +25,7 @@ class NotRecorded(PaytableError):
 
 
 class Line(StrEnum):
-    """A line of text on a printed Keno ticket."""
+    """One line of text on a printed Keno ticket."""
 
     SELECTION = "selection"
     STAKE = "stake"

@@ -172,7 +172,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
 
 
 def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
-    """Return the size of each group of a selection, whether marked or a quick pick. Raises :class:`WagerError`."""
+    """Return the number of spots in each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
     if not _is_list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
@@ -188,7 +188,7 @@ def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[
 
 
 def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
-    """Return the marked numbers of each group; empty for a quick pick. Raises :class:`WagerError`."""
+    """Return the numbers that the player marked in each group; empty for a quick pick. Raises :class:`WagerError`."""
     if _is_integer(groups[0]):
         return ()
     seen: set[int] = set()
@@ -215,8 +215,10 @@ def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
 
 
 def _is_integer(value: Json) -> bool:
+    """Return whether a JSON value is an integer; a boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_list(value: Json) -> bool:
+    """Return whether a JSON value is a list."""
     return isinstance(value, list | tuple)

@@ -62,7 +62,7 @@ class OneDrawBets(TableRules):
 
     @cached_property
     def by_spot(self) -> dict[str, SpotRules]:
-        """Return the rules of each spot, by the spot's id."""
+        """Return the rules of the bet on each spot, by the spot's id."""
         return {rules.spot.id: rules for rules in self.spot_rules}
 
     @cached_property
@@ -155,7 +155,7 @@ class OneDrawBets(TableRules):
         return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
     def fate(self, bet: Held, result: str) -> Fate:
-        """Return what a result does to a bet: its settlement, or the bet that stays on the table.
+        """Return what a spin or throw does to a bet: its settlement, or the bet that stays on the table.
 
         If both are returned, the player chooses.
         """

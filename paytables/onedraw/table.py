@@ -74,9 +74,9 @@ class OneDrawTable(OneDrawBets):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every kind of bet and of every form."""
+        """Return the exact figures of every kind of bet at the table and of every form."""
         return figures.analyse(self, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any combination of bets, each followed to its end."""
+        """Return the exact figures of any combination of bets at the table, each followed to its end."""
         return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")

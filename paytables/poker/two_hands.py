@@ -59,7 +59,7 @@ class Commission(Strict):
         return -(-stake // self.of) * self.credits
 
     def terms(self) -> dict[str, str]:
-        """Return what a win pays after the commission, as text by language."""
+        """Return what a winning bet pays after the commission, as text by language."""
         return {
             "en": f"1:1, less {format_count(self.credits, 'credit')} for each {self.of} staked",
             "fr": f"1:1, moins {format_count(self.credits, 'crédit')} par {self.of} misés",
@@ -167,7 +167,7 @@ class TwoHands(TableRules):
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the felt shows besides hands, from the steps of ``opening`` and ``closing``."""
+        """Return what the felt shows besides hands of cards or tiles, from the steps of ``opening`` and ``closing``."""
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
@@ -316,7 +316,7 @@ class TwoHands(TableRules):
         ]
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what a win pays, in English."""
+        """Return one English sentence: what a winning bet pays."""
         fee = self.definition.commission
         return (
             f"both hands better pay 1:1 less {fee.credits} for each {format_count(fee.of, 'credit')} staked",
@@ -331,7 +331,7 @@ class TwoHands(TableRules):
         raise NotImplementedError
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def stakes(self) -> dict[str, int]:

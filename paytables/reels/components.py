@@ -172,6 +172,7 @@ def _build_line_letter(
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
 
     def find_letter(x: int, column: Column) -> int:
+        """Return the letter of the symbol that the line reads on reel ``x``."""
         return numbers[x][tuple(column[row] for row in rows[x])]
 
     return find_letter
@@ -263,6 +264,7 @@ def build_ways_components(
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def count_in_column(_x: int, column: Column) -> int:
+        """Return the number of times that the column shows a symbol of the prize."""
         return shown_in(column)
 
     def mark_first_reels(count: int) -> tuple[bool, ...]:
@@ -326,6 +328,7 @@ def build_scatter_component(
     everywhere = (True,) * len(columns)
 
     def count_in_column(_x: int, column: Column) -> int:
+        """Return the number of scatters that the column shows."""
         return shown_in(column)
 
     def add_shown(_x: int, count: int, shown: int) -> tuple[int | End, int]:
@@ -352,12 +355,15 @@ def build_stick_component(
     first = [sum(heights[:x]) for x in range(len(heights))]
 
     def mask_column(_x: int, column: Column) -> int:
+        """Return the rows of the column that show a symbol that sticks, as bits."""
         return sum(1 << row for row, s in enumerate(column) if s == symbol)
 
     def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | End, int]:
+        """Add the sticking rows of reel ``x`` to the mask of stuck cells."""
         return (mask | rows << first[x], 1)
 
     def build_mask_end(mask: int) -> End:
+        """Return the end that gives the awards for this mask of stuck cells, or NOTHING if there are none."""
         awards = given(mask)
         return End(Prize("", 0, awards)) if awards else NOTHING
 

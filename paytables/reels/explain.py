@@ -315,7 +315,7 @@ class _Reading:
 
     # ------------------------------------------------------------------ remarks
     def remarks(self) -> Iterator[Remark]:
-        """Yield a remark for each property of this stage that a player would not expect."""
+        """Yield a remark for each property of this reel stage that a player would not expect."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return

@@ -249,7 +249,7 @@ class _Histograms:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return, for each reel, the number of the histogram of the letters that these components read."""
+        """Return, for each reel, the number of the histogram of the letters that these components read there."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)

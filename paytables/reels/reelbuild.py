@@ -159,7 +159,7 @@ class ReelBuilder:
         return found
 
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
-        """Return the strips as symbol numbers. Raises :class:`DefinitionError`."""
+        """Return the reel strips with each symbol as its number. Raises :class:`DefinitionError`."""
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
                 f"{self.key}.strips",
@@ -203,7 +203,7 @@ class ReelBuilder:
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
     def _find_weights_rows(self) -> tuple[int, ...]:
-        """Return, for each reel, the window row to which its weights refer."""
+        """Return, for each reel, the row of the window to which the definition's stop weights refer."""
         heights, row = self.table.heights, self.table.weights_row
         if row is not None:
             if row >= min(heights):

@@ -90,12 +90,12 @@ class ReelRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return every total bet, in credits, ascending."""
+        """Return every total bet of the reel game, in credits, ascending."""
         return tuple(sorted({m.cost * n for m in self.modes.values() for n in self.definition.bets.levels}))
 
     @cached_property
     def _offered(self) -> tuple[Wager, ...]:
-        """Return every possible wager, by mode and level in the definition's order."""
+        """Return every wager that the reel game accepts, by mode and level in the definition's order."""
         return tuple(
             Wager(mode.cost * level, {"mode": mode.id, "level": level})
             for mode in self.modes.values()
@@ -240,19 +240,19 @@ class ReelRules(Tableless):
         return {name: first.stage(name) for name in self.definition.stage}
 
     def presentation(self) -> dict[str, Json]:
-        """Return strips, window, symbols, lines and pays as the screen draws them."""
+        """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
         return present.build_presentation(self.definition, self.stages)
 
     def explain(self) -> tuple[str, ...]:
-        """Return sentences that describe what the game pays."""
+        """Return English sentences that describe what the reel game pays."""
         return explain.explain(self.stages)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal in the definition but may surprise."""
+        """Return remarks on what is legal in this reel game but may surprise its designer."""
         return explain.list_remarks(self.definition, self.stages)
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every mode."""
+        """Return the exact figures of every mode of the reel game, up to the given depth."""
         return figures.analyse(self.definition, self.stages, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
@@ -272,7 +272,7 @@ class ReelRules(Tableless):
 
     @cached_property
     def _volatility(self) -> Analysis:
-        """Return the exact figures up to the volatility, computed once."""
+        """Return the exact figures of every mode up to :attr:`Depth.VOLATILITY`, computed only once."""
         return self.analyse(Depth.VOLATILITY)
 
 

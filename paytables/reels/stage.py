@@ -62,7 +62,7 @@ class Reels:
 
     @cached_property
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for each reel, how many of its cases show each of its different columns."""
+        """Return, for each reel, how many of its equally likely cases show each of its different columns."""
         found = []
         for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
             counts = [0] * len(columns)
@@ -91,7 +91,7 @@ class Reels:
 
     @cached_property
     def _purposes(self) -> tuple[str, ...]:
-        """Return, for each reel, the purpose recorded with its draw."""
+        """Return, for each reel, the purpose that is recorded with the random number that decides its stop."""
         return tuple(f"{self.name}.reel{x + 1}" for x in range(len(self.strips)))
 
     @cached_property

@@ -147,7 +147,7 @@ class _Search:
 
 @dataclass(slots=True)
 class _Branch:
-    """Windows that are equivalent in the reels read so far: an upper bound of their pay, and their number of cases."""
+    """Windows that are equivalent in the reels read so far, with an upper bound of their pay and their case count."""
 
     bound: int
     reel: int

@@ -160,7 +160,7 @@ class Totals:
         return found
 
     def _convolve(self, a: Dist, b: Dist) -> Dist:
-        """Return the distribution of the sum of two independent wins, rounded down and cut at ``size`` credits."""
+        """Return the distribution of the sum of two independent wins below ``size`` credits, rounded down."""
         if a == [ONE]:
             return b
         if b == [ONE]:

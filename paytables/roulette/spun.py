@@ -26,7 +26,7 @@ class SpunTable(OneDrawTable):
 
     @cached_property
     def weights(self) -> Mapping[str, int]:
-        """Return the number of segments of the wheel with each result."""
+        """Return, for each result, the number of segments of the wheel that give it."""
         return Counter(self.parts)
 
     def obtain_result(

@@ -220,6 +220,7 @@ def _check_parts(definition: WheelDefinition) -> None:
 
 
 def _check_areas(definition: WheelDefinition) -> None:
+    """Refuse an area that pays on an unknown symbol, or on one after which the wheel is spun again."""
     symbols = {s.id: s for s in definition.symbol}
     for area in definition.area:
         for name in area.pays:
@@ -230,6 +231,7 @@ def _check_areas(definition: WheelDefinition) -> None:
 
 
 def _check_forms(definition: WheelDefinition) -> None:
+    """Refuse a form that names an unknown area or one area twice, or that exceeds the limits of the layout."""
     layout, areas = definition.layout, {area.id for area in definition.area}
     for n, form in enumerate(definition.form):
         unknown = set(form.areas) - areas

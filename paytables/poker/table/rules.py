@@ -271,7 +271,7 @@ class PokerRules(TableRules):
 
     # ------------------------------------------------------------ what bets come to
     def compare_hands(self, player: list[Card], bank: list[Card]) -> Standing:
-        """Return how the player's cards compare with the bank's, each with the board."""
+        """Return how the player's best hand compares with the bank's, each made with the board's cards."""
         duel = self.definition.duel
         if duel is None:
             raise WagerError("there is no duel in this game")
@@ -336,7 +336,7 @@ class PokerRules(TableRules):
 
     # ------------------------------------------------------------ what is said and shown
     def _describe_hand(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
-        """Return the combination of a hand as text, by language, or None if it has too few cards."""
+        """Return the combination of a poker hand as text, by language, or None if the hand has too few cards."""
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
         ranking = self._rankings[name]
@@ -401,7 +401,7 @@ class PokerRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what each betting spot pays, in English."""
+        """Return one English sentence for each betting spot of the poker table: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -432,5 +432,5 @@ class PokerRules(TableRules):
         return figures.prove(self.definition, *how)
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)

@@ -38,7 +38,7 @@ _MIXED: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
 
 
 def value(tile: int) -> int:
-    """Return the value of a single tile; 17 is the highest."""
+    """Return the value of a domino on its own, for comparing single tiles; 17 is the highest."""
     return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
 
 
@@ -53,7 +53,7 @@ def count_points(tiles: Sequence[int]) -> int:
 
 
 def order(tiles: Sequence[int]) -> int | None:
-    """Return the rank of two tiles among the twenty combinations (s.101), 1 the highest; None if they are not one."""
+    """Return the rank of two dominoes among the twenty combinations (s.101), 1 the highest; None if they form none."""
     names = tuple(sorted(TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
         return 1

@@ -27,11 +27,11 @@ class Held:
     deals: Fraction
 
     def mean(self, pays: Sequence[int]) -> Fraction:
-        """Return the mean win of one hand, in credits."""
+        """Return the mean win of one hand that is drawn to the held cards, in credits."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
     def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
-        """Return the variance of the win of ``hands`` hands of one deal, in credits squared."""
+        """Return the variance of the total win of ``hands`` hands drawn to the same held cards, in credits squared."""
         mean = self.mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)

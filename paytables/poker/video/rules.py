@@ -32,7 +32,7 @@ class VideoPokerRules(Tableless):
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
     def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` in total on ``hands`` hands.
+        """Return the wager of ``credits_`` in total, spread evenly over ``hands`` hands.
 
         By default it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
         """
@@ -55,14 +55,14 @@ class VideoPokerRules(Tableless):
         return Ranking(self.definition.deck.order)
 
     def pay(self, cards: list[int]) -> Pay | None:
-        """Return the row of the pay table that five cards win, or None."""
+        """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
         row = find_row(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
     def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
-        """Return the cards that the best play holds, as bits of indices; empty if the definition does not store it."""
+        """Return the cards of a deal that the best play holds, as bits of indices; empty if that is not stored."""
         proofs = self.definition.proved
         if proofs is None:
             return {}
@@ -203,7 +203,7 @@ class VideoPokerRules(Tableless):
         return figures.prove(self.definition)
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
