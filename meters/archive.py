@@ -348,9 +348,9 @@ class Archive:
             found = self.at(number)
             if found.id == tx_id:
                 return found
-        own = parse_entry_sequence(tx_id)
-        if own is not None and 0 < own <= through:
-            found = self.at(own)
+        own_sequence = parse_entry_sequence(tx_id)
+        if own_sequence is not None and 0 < own_sequence <= through:
+            found = self.at(own_sequence)
             return found if found.id == tx_id else None
         play = parse_play_start(tx_id)
         if play is None or not 0 < play[0] <= through or index.find_entry_numbers(play[1]):

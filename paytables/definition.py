@@ -51,10 +51,10 @@ def check_readable(text: str) -> str:
 
 def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     """Return the values. Raises ValueError if they are not strictly increasing."""
-    for one, other in pairwise(values):
-        if one >= other:
-            why = "is listed twice" if one == other else f"is listed after {one}"
-            raise ValueError(f"{other} {why}: they are different and ascending")
+    for value, next_value in pairwise(values):
+        if value >= next_value:
+            why = "is listed twice" if value == next_value else f"is listed after {value}"
+            raise ValueError(f"{next_value} {why}: they are different and ascending")
     return values
 
 
@@ -249,16 +249,16 @@ def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
 
 def _format_key(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
     """Return the key of a definition's error as its author wrote it, without the model's names of alternatives."""
-    here = data
+    node = data
     parts: list[str] = []
     for n, part in enumerate(loc):
-        if isinstance(here, Mapping):
-            inside = {str(key): value for key, value in here.items()}
+        if isinstance(node, Mapping):
+            inside = {str(key): value for key, value in node.items()}
             if str(part) not in inside and not (missing and n == len(loc) - 1):
                 continue
-            here = inside.get(str(part))
-        elif isinstance(here, list | tuple) and isinstance(part, int) and part < len(here):
-            here = here[part]
+            node = inside.get(str(part))
+        elif isinstance(node, list | tuple) and isinstance(part, int) and part < len(node):
+            node = node[part]
         else:
             continue
         parts.append(str(part))

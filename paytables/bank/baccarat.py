@@ -370,8 +370,8 @@ def _count_third_card_orders(
             found[(end, bank), (3, 2)] += left_orders * (cards - 1)
             continue
         for v in range(10):
-            two = products[10 * third + v] - (left_orders if v == third else 0)
-            found[(end, (bank + v) % 10), (3, 3)] += two
+            both_draw_orders = products[10 * third + v] - (left_orders if v == third else 0)
+            found[(end, (bank + v) % 10), (3, 3)] += both_draw_orders
     return found
 
 

@@ -153,8 +153,8 @@ class RedDogRules(BankRules[RedDogDefinition]):
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
-                        done = [_settle_by_ranks(each, rule, ranks) for each in bets]
-                        yield Case(ways * n, done, added=sum(each.credits for each in bets[1:]))
+                        done = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
+                        yield Case(ways * n, done, added=sum(placed_bet.credits for placed_bet in bets[1:]))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""

@@ -72,7 +72,9 @@ class BankRules(TableRules, Generic[D]):
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a round can return, stakes and raises included, whatever is answered."""
-        return max(sum(each.credits for each in case.settlements) for case in self.iter_every_case(wager))
+        return max(
+            sum(settlement.credits for settlement in case.settlements) for case in self.iter_every_case(wager)
+        )
 
     @cached_property
     def cloth(self) -> Layout:

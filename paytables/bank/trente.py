@@ -300,7 +300,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits a coup can return, stakes in prison included."""
         bets = list_bets_on_table(self.held, wager, self.cloth.spots)
-        return max(sum(each.credits for each in self._settle_coup(bets, coup)) for coup in _COUPS)
+        return max(sum(settlement.credits for settlement in self._settle_coup(bets, coup)) for coup in _COUPS)
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of a bet on each chance at its minimum, with insurance and without."""

@@ -52,11 +52,11 @@ Pair = tuple[int, int, bool]
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
     """Return, for each possible question about a blackjack hand, the index of its answer in a stored play."""
     shoe = build_shoe(decks)
-    two = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
+    playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACES, TEN + 1):
-            kinds = [(Kind(up), two)]
+            kinds = [(Kind(up), playable_hands)]
             for pair in range(ACES, TEN + 1):
                 hands = [hand for hand in list_hands_holding(shoe, CARD[pair - 1]) if hand != CARD[pair - 1]]
                 for fewer in (False, True)[: 1 + (same_rank and pair == up == TEN)]:

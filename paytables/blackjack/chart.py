@@ -166,7 +166,7 @@ class _HandInSearch:
         return (
             self.stand
             if answer_index == STAND
-            else (self.drawn or 0) + sum(each.value for each in self.children)
+            else (self.drawn or 0) + sum(child.value for child in self.children)
         )
 
 
@@ -184,7 +184,7 @@ class _Pair:
     @property
     def gain(self) -> Fraction:
         """Return by how much splitting the pair increases the value of a play."""
-        return sum(each.value for each in self.starts) - self.unsplit.value * self.part
+        return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 
 class _Column:
@@ -259,7 +259,7 @@ class _Column:
         while True:
             self._count_orders(answers, split)
             better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in ORDER}
-            pairs = {pair for pair, parts in self.pairs.items() if sum(each.gain for each in parts) > 0}
+            pairs = {pair for pair, parts in self.pairs.items() if sum(part.gain for part in parts) > 0}
             if better == answers and pairs == split:
                 break
             answers, split = better, pairs
@@ -275,9 +275,9 @@ class _Column:
         for hand, orders in self.starts:
             hand.weight = orders
         for pair in split:
-            for each in self.pairs[pair]:
-                each.unsplit.weight -= each.part
-                for hand in each.starts:
+            for split_pair in self.pairs[pair]:
+                split_pair.unsplit.weight -= split_pair.part
+                for hand in split_pair.starts:
                     hand.weight += 1
         for hand in self.ordered:
             if hand.weight and hand.find_answer_index(answers[hand.cell]) == HIT:

@@ -39,21 +39,21 @@ def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, in
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
     ends: dict[tuple[Counts, int], int] = defaultdict(int)
-    going: dict[Counts, int] = {(0,) * TEN: 1}
-    while going:
-        after: dict[Counts, int] = defaultdict(int)
-        for drawn, ways in going.items():
+    unfinished: dict[Counts, int] = {(0,) * TEN: 1}
+    while unfinished:
+        still_unfinished: dict[Counts, int] = defaultdict(int)
+        for drawn, ways in unfinished.items():
             for n in (n for n in range(TEN) if drawn[n] < full[n]):
-                now = (*drawn[:n], drawn[n] + 1, *drawn[n + 1 :])
-                values = [up, *(v + 1 for v, count in enumerate(now) for _ in range(count))]
+                drawn_after = (*drawn[:n], drawn[n] + 1, *drawn[n + 1 :])
+                values = [up, *(v + 1 for v, count in enumerate(drawn_after) for _ in range(count))]
                 if is_blackjack(values):
                     continue
                 best = compute_best_total(values)[0]
                 if house.should_dealer_draw(values):
-                    after[now] += ways
+                    still_unfinished[drawn_after] += ways
                 else:
-                    ends[now, min(best, BEST + 1) - 17] += ways
-        going = after
+                    ends[drawn_after, min(best, BEST + 1) - 17] += ways
+        unfinished = still_unfinished
     return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
 
 
@@ -89,11 +89,11 @@ class Dealer:
         is the class of the player's total in each row (STAND_CLASSES). Rounds in which the dealer has a
         blackjack are not counted.
         """
-        left = np.array(self.full, dtype=np.int64) - removed
-        if (left < 0).any():
+        remaining = np.array(self.full, dtype=np.int64) - removed
+        if (remaining < 0).any():
             raise AnalysisError("blackjack: a shoe lacks more cards than it had")
-        ended = np.zeros((ENDS, self.most + 1, len(left)), dtype=np.int64)
-        columns = [np.ascontiguousarray(column) for column in left.T]
+        ended = np.zeros((ENDS, self.most + 1, len(remaining)), dtype=np.int64)
+        columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn, ways, end in self.hands:
             found = None
@@ -102,7 +102,7 @@ class Dealer:
                     part = once[n][times] if times < 3 else self._falls[times][columns[n]]
                     found = part * ways if found is None else found * part
             ended[end, sum(drawn)] += found
-        cards = left.sum(axis=1)
+        cards = remaining.sum(axis=1)
         return self._count_wins_minus_losses(ended, cards, total)
 
     def _count_wins_minus_losses(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:

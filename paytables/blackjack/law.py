@@ -176,12 +176,13 @@ class _NetDistribution:
         yield from _iter_net_chances(
             round_, _join_hand_sums(_create_one_hand_sums(done), done_others), self.share**2
         )
-        for each, many in done.items():  # the first of three is open to any card, or done before the third
-            mine[each] = mine.get(each, 0) + many
+        # the first of three hands is open to any card, or done before the third
+        for hand_end, many in done.items():
+            mine[hand_end] = mine.get(hand_end, 0) + many
         pair = CARD[split.pair - 1]
         for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
-            two = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
-            yield from _iter_net_chances(round_, two, self.share**2, times)
+            joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
+            yield from _iter_net_chances(round_, joint_sums, self.share**2, times)
         for some, removed_cards, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
             yield from _iter_net_chances(
                 round_, _create_one_hand_sums(some, removed_cards * pair), self.share, times
@@ -197,10 +198,10 @@ class _NetDistribution:
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
-            for each, many in self._count_hand_ends(
+            for hand_end, many in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, first=first
             ).items():
-                found[each] += many
+                found[hand_end] += many
         return found
 
     # ------------------------------------------------------------ one hand
@@ -213,10 +214,10 @@ class _NetDistribution:
         stake.
         """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
-        going = dict(starts)
-        while going:
-            after: dict[int, int] = defaultdict(int)
-            for hand, orders in going.items():
+        unfinished = dict(starts)
+        while unfinished:
+            still_unfinished: dict[int, int] = defaultdict(int)
+            for hand, orders in unfinished.items():
                 shares = [(False, orders)]
                 if self.house.suited_678 is not None and hand in SUITED:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
@@ -236,10 +237,10 @@ class _NetDistribution:
                             nets = self._find_immediate_nets(self.house.suited_678, stakes, first=first)
                             found[child, nets] += many // 4
                         if answer == HIT:
-                            after[child] += count
+                            still_unfinished[child] += count
                         else:
                             found[child, self._find_hand_nets(round_, child, 2, first=first)] += count
-            going = after
+            unfinished = still_unfinished
         return found
 
     def _find_hand_nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
@@ -305,16 +306,16 @@ def _add_hand(
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
-            wanted, end = cards[row] + own[n], len(into)
+            joint_hand, end = cards[row] + own[n], len(into)
             while at < end:  # both rise, so that none is below the last
                 middle = (at + end) // 2
-                if into[middle] < wanted:
+                if into[middle] < joint_hand:
                     at = middle + 1
                 else:
                     end = middle
-            for place in range(ways.shape[1]):
+            for dealer_end in range(ways.shape[1]):
                 for net in range(ways.shape[2]):
-                    found[at, place, net + nets[n, place]] += many[n] * ways[row, place, net]
+                    found[at, dealer_end, net + nets[n, dealer_end]] += many[n] * ways[row, dealer_end, net]
 
 
 def _iter_net_chances(
@@ -329,11 +330,18 @@ def _iter_net_chances(
     fits = (removed <= np.array(full)).all(axis=1)
     removed, ways, sizes = removed[fits], sums.ways[fits], removed[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():
-        of = sizes == size
-        left = round_.cards - size
-        most = min(dealer.most, left)
-        rests = [compute_falling_factorial(left - length, most - length) for length in range(most + 1)]
-        counted = weigh_nets(dealer, removed[of], ways[of], rests)
-        total = shares * compute_falling_factorial(round_.cards, size) * compute_falling_factorial(left, most)
+        has_size = sizes == size
+        cards_left = round_.cards - size
+        most_drawn = min(dealer.most, cards_left)
+        rests = [
+            compute_falling_factorial(cards_left - length, most_drawn - length)
+            for length in range(most_drawn + 1)
+        ]
+        counted = weigh_nets(dealer, removed[has_size], ways[has_size], rests)
+        total = (
+            shares
+            * compute_falling_factorial(round_.cards, size)
+            * compute_falling_factorial(cards_left, most_drawn)
+        )
         for net, count in enumerate(counted):
             yield sums.step * net + sums.low, times * Fraction(count, total)

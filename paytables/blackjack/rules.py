@@ -44,7 +44,7 @@ class BlackjackRules(TableRules):
 
     def _build_spots(self, box: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
-        made, main = self.definition, self.definition.main
+        definition, main = self.definition, self.definition.main
         limits, main_id = main.limits, format_spot_id(MAIN, box)
         spots = []
         for n, name in enumerate(ACTIONS[: main.hands]):
@@ -52,14 +52,14 @@ class BlackjackRules(TableRules):
             needs = self._find_needed_bet(n, box)
             spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
             spots.append(replace(spot, reserve=self._added, optional=self._insured))
-        if made.rules.insurance is not None:
+        if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
             words = self._build_stake_name(INSURED, box)
-            odds = made.rules.insurance.text
+            odds = definition.rules.insurance.text
             spot = _build_spot(format_spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
             spots.append(replace(spot, added=("1/2",)))
-        for side in made.side:
+        for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
             words = self._build_stake_name(side.name, box)
             spot = _build_spot(
@@ -125,12 +125,12 @@ class BlackjackRules(TableRules):
         others.
         """
         seat, others = options.pop("seat", None), options.pop("others", {})
-        made = self.cloth.wager(credits_, **options)
+        accepted = self.cloth.wager(credits_, **options)
         if seat is not None or others:
-            made = self.cloth.with_other_seats(made, seat, others)
-        seats = made.by_seat
+            accepted = self.cloth.with_other_seats(accepted, seat, others)
+        seats = accepted.by_seat
         self.cloth.check_highest_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
-        return made
+        return accepted
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
         """Return an upper bound on the credits that one seat's bets may return.

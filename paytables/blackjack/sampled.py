@@ -211,15 +211,15 @@ class _Steps(NamedTuple):
 def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
     """Draw a random card from the simulated shoe; every remaining card is equally likely."""
     words, cards, at = shoe
-    left = np.uint64(len(cards) - at[1])
+    cards_left = np.uint64(len(cards) - at[1])
     word_range = np.uint64(1 << 32)
-    product = np.uint64(words[at[0]]) * left
+    product = np.uint64(words[at[0]]) * cards_left
     at[0] += 1
-    while product % word_range < word_range % left:
-        product = np.uint64(words[at[0]]) * left
+    while product % word_range < word_range % cards_left:
+        product = np.uint64(words[at[0]]) * cards_left
         at[0] += 1
-    other = at[1] + np.int64(product // word_range)
-    cards[at[1]], cards[other] = cards[other], cards[at[1]]
+    drawn_at = at[1] + np.int64(product // word_range)
+    cards[at[1]], cards[drawn_at] = cards[drawn_at], cards[at[1]]
     at[1] += 1
     return int(cards[at[1] - 1])
 
@@ -389,12 +389,12 @@ def _play(  # noqa: C901, PLR0912 (one loop for numba)
         up_card = steps.card(shoe)
         second[0] = steps.card(shoe)
         hidden = values[steps.card(shoe) >> 2] if rules.hole else 0
-        up, one, two = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
-        box.node[0], box.many[0] = tables.after[tables.after[0, one], two], 2
+        up, first_value, second_value = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
+        box.node[0], box.many[0] = tables.after[tables.after[0, first_value], second_value], 2
         box.stakes[0], box.won[0], box.same[0] = 1, 0, first[0] & 3 == second[0] & 3
-        natural = one + two == 11 and (one == 1 or two == 1)
+        natural = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
         is_even = natural and ((up == 1 and rules.even_ace) or (up == 10 and rules.even_ten))
-        is_insured = not is_even and up == 1 and tables.insured[one, two] and rules.insurance
+        is_insured = not is_even and up == 1 and tables.insured[first_value, second_value] and rules.insurance
         perhaps = up in (1, 10)
         ends = natural or (rules.hole and up + hidden == 11 and perhaps)
         hands, pair, hand = 1, 0, 0

@@ -247,7 +247,7 @@ class Round:
 
     def _mix_shoes(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
         """Return the branches of a split into up to ``most`` hands, summed over the shoes they are dealt from."""
-        pair, one, two = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
+        pair, one_card, two_cards = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
         for fewer, part in enumerate(compute_split_coefficients(most)):
@@ -259,7 +259,7 @@ class Round:
             for hand, node in shoes[pair, fewer].items():
                 if part.plain:
                     plain.setdefault(hand, Node()).add(node, ways * part.plain, ways * part.first_plain)
-                if not is_within(two, hand):
+                if not is_within(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other = ways * (of_value - same)
@@ -272,8 +272,8 @@ class Round:
                     mine.add(node, times * part.paired, times * part.first_paired, of_value if ranked else 1)
         kind = Kind(self.up, pair, fewer=split.fewer)
         pairs = Kind(self.up, pair, paired=True, fewer=split.fewer)
-        found = [Branch(kind, one, pair, plain), Branch(pairs, two, 0, paired)]
-        return [*found, Branch(pairs, two, 0, unlike)] if ranked else found
+        found = [Branch(kind, one_card, pair, plain), Branch(pairs, two_cards, 0, paired)]
+        return [*found, Branch(pairs, two_cards, 0, unlike)] if ranked else found
 
 
 class Play:
@@ -329,21 +329,21 @@ class Play:
         one_card = kind.pair == ACES and house.aces_one_card
         if one_card and hand_value.cards > 1:
             return found
-        mean = staked = twice = 0
-        left = self._count_ways_at_risk(node)
+        mean = staked = doubled = 0
+        ways_at_risk = self._count_ways_at_risk(node)
         for _, child in hand_value.next:
             if (after := tree.get(child)) is None:
                 continue
-            left -= self._count_ways_at_risk(after)
-            value, more = values[child]
+            ways_at_risk -= self._count_ways_at_risk(after)
+            value, more_staked = values[child]
             double = self.standing(child, after, 2)
             if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
                 value = (3 * value + self._compute_immediate_win_value(after, house.suited_678, 1)) // 4
                 double = (3 * double + self._compute_immediate_win_value(after, house.suited_678, 2)) // 4
-            mean, staked, twice = mean + value, staked + more, twice + double
-        found[HIT] = (mean - left * self.unit, staked)
+            mean, staked, doubled = mean + value, staked + more_staked, doubled + double
+        found[HIT] = (mean - ways_at_risk * self.unit, staked)
         if house.may_double(list_values(hand), split=bool(kind.pair)):
-            found[DOUBLE] = (twice - 2 * left * self.unit, self.played(node) * self.unit)
+            found[DOUBLE] = (doubled - 2 * ways_at_risk * self.unit, self.played(node) * self.unit)
         return found
 
     def values(
@@ -362,9 +362,9 @@ class Play:
             found[hand] = options[choose(kind, hand, False, options)]
             if mixed and hand_values[hand].cards == 2 and hand in SUITED:
                 options = self.options(hand_values[hand], tree, hand, found, kind, suited=True)
-                one = options[choose(kind, hand, True, options)]
+                suited_sums = options[choose(kind, hand, True, options)]
                 mean, staked = found[hand]
-                found[hand] = ((3 * mean + one[0]) // 4, (3 * staked + one[1]) // 4)
+                found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return found
 
     def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:

@@ -87,13 +87,13 @@ class Shoe:
 
         Raises :class:`ValueError` if the shoe is empty.
         """
-        left = self.left
-        if not left:
+        cards_left = self.left
+        if not cards_left:
             raise ValueError(f"{purpose}: no card is left in the shoe")
-        place = draw.below(left, purpose)
+        position = draw.below(cards_left, purpose)
         card = 0
-        while place >= self.counts[card]:
-            place -= self.counts[card]
+        while position >= self.counts[card]:
+            position -= self.counts[card]
             card += 1
         self.counts[card] -= 1
         return card

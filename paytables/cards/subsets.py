@@ -214,13 +214,13 @@ def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int,
     keys: list[tuple[int, ...]] = [()]
     for _ in range(size):
         step = np.zeros((len(keys), ranks), dtype=np.int32)
-        made: dict[tuple[int, ...], int] = {}
+        numbers: dict[tuple[int, ...], int] = {}
         for n, key in enumerate(keys):
             for rank in range(ranks):
                 if key.count(rank) < (1 if rank == JOKER_RANK else 4):
-                    step[n, rank] = made.setdefault(tuple(sorted((*key, rank))), len(made))
+                    step[n, rank] = numbers.setdefault(tuple(sorted((*key, rank))), len(numbers))
         steps.append(step)
-        keys = list(made)
+        keys = list(numbers)
     return steps, keys
 
 

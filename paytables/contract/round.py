@@ -162,10 +162,12 @@ class Outcome:
 
         The first is the win before the double-up; each later one is the win after the previous round.
         """
-        for each in self.settlements:
-            if each.name == "double-up" and "rounds" in each.detail:
-                left = (int(one["credits"]) for one in each.detail["rounds"][:-1])
-                return (self.win_credits - each.credits, *left)
+        for settlement in self.settlements:
+            if settlement.name == "double-up" and "rounds" in settlement.detail:
+                later_stakes = (
+                    int(double_up_round["credits"]) for double_up_round in settlement.detail["rounds"][:-1]
+                )
+                return (self.win_credits - settlement.credits, *later_stakes)
         return ()
 
     def to_json(self) -> dict[str, Json]:

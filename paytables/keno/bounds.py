@@ -133,8 +133,8 @@ def _classify_pair(
     a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
     """Return what determines the joint result of two ways: spots and stake of each, and shared numbers."""
-    one, two = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
-    return (*one, *two, len(a[0] & b[0]))
+    first, second = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
+    return (*first, *second, len(a[0] & b[0]))
 
 
 def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:

@@ -173,9 +173,9 @@ def _analyse_most_limited_ticket(
     way's prize, cut to its share. So no ticket of straight selections returns less than this one, and no
     ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
-    one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
+    straight_ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
     distribution = build_credits_distribution(
-        draw_distribution(definition.model_copy(update={"limit": None}), tables, one)
+        draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
     )
 
     def compute_limited_return(cost: int) -> Fraction:
@@ -208,15 +208,15 @@ def _analyse_most_limited_ticket(
 def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
     """Return the stakes of the most expensive permitted Keno ticket whose selections have one way each."""
     marks = definition.marks
-    most = max(marks.stakes) * marks.selections
+    most_staked = max(marks.stakes) * marks.selections
     if marks.cost is not None:
-        most = min(most, marks.cost // options.cost)
+        most_staked = min(most_staked, marks.cost // options.cost)
     fewest: dict[int, tuple[int, ...]] = {0: ()}
-    for total in range(1, most + 1):
-        made = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]
-        made = [stakes for stakes in made if len(stakes) <= marks.selections]
-        if made:
-            fewest[total] = min(made, key=len)
+    for total in range(1, most_staked + 1):
+        combinations = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]
+        combinations = [stakes for stakes in combinations if len(stakes) <= marks.selections]
+        if combinations:
+            fewest[total] = min(combinations, key=len)
     return fewest[max(fewest)]
 
 

@@ -120,13 +120,13 @@ class Solver:
 
     def added(self, n: int) -> tuple[Ints, Ints]:
         """Return, for one class of flops, the sums of nets by turn card and hole cards, and by hole cards alone."""
-        streets, made = self.streets, self.tables
+        streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn, streets.river)
-        known = (self.cards[n], made.ranks, made.kind, made.opens, money, self.pays)
+        known = (self.cards[n], tables.ranks, tables.kind, tables.opens, money, self.pays)
         add(*known, strengths, standings, counts, turns, sums)
         return turns, sums
 
@@ -186,8 +186,8 @@ class Solver:
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
-        made = self.tables
-        known = (self.cards[n], made.ranks, made.kind, made.opens, int(self.like[n]))
+        tables = self.tables
+        known = (self.cards[n], tables.ranks, tables.kind, tables.opens, int(self.like[n]))
         count(*known, strengths, standings, counts, early, plays, distribution)
         return distribution
 

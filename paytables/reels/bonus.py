@@ -134,14 +134,14 @@ class Pick(_SmallStage):
         These determine how many boxes are open. After n openings every case is one of equally many orders, so
         cases are counted in integers.
         """
-        here: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
+        unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.props), 0, ()): 1
         }
         done: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, orders in enumerate(self._orders):
-            there: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
+            still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended: dict[tuple[int, GivenAwards], int] = defaultdict(int)
-            for (counts, credits_, given), cases in here.items():
+            for (counts, credits_, given), cases in unfinished.items():
                 for i, prop in enumerate(self.props):
                     if not counts[i]:
                         continue
@@ -149,10 +149,10 @@ class Pick(_SmallStage):
                     if prop.end or n + 1 == self.picks:
                         ended[now] += cases * counts[i]
                     else:
-                        there[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
+                        still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
             for now, cases in ended.items():
                 done[now] += Fraction(cases, orders)
-            here = there
+            unfinished = still_unfinished
         return dict(done)
 
     @property
@@ -179,18 +179,18 @@ class Pick(_SmallStage):
     def _compute_mean_openings(self) -> list[Fraction]:
         """Return, for each item, the mean number of opened boxes in one run that contain it."""
         rates = [Fraction(0)] * len(self.props)
-        here = {tuple(p.count for p in self.props): 1}
+        unfinished = {tuple(p.count for p in self.props): 1}
         for orders in self._orders:
-            there: dict[tuple[int, ...], int] = defaultdict(int)
+            still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
             opened = [0] * len(self.props)
-            for counts, cases in here.items():
+            for counts, cases in unfinished.items():
                 for i, prop in enumerate(self.props):
                     if counts[i]:
                         opened[i] += cases * counts[i]
                         if not prop.end:
-                            there[self._remove_drawn_item(counts, i)] += cases * counts[i]
+                            still_unfinished[self._remove_drawn_item(counts, i)] += cases * counts[i]
             rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened, strict=True)]
-            here = there
+            unfinished = still_unfinished
         return rates
 
 
@@ -237,8 +237,8 @@ def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, .
     Each cell lands one with probability ``hit`` / ``of``.
     """
     return tuple(
-        Fraction(comb(empty, new) * hit**new * (of - hit) ** (empty - new), of**empty)
-        for new in range(empty + 1)
+        Fraction(comb(empty, landed) * hit**landed * (of - hit) ** (empty - landed), of**empty)
+        for landed in range(empty + 1)
     )
 
 
@@ -294,16 +294,20 @@ class Hold(_SmallStage):
     def _coins(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         done: dict[int, Fraction] = defaultdict(Fraction)
-        here: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
-        while here:  # every step uses up a respin or a cell, so this ends
-            there: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
-            for (coins, respins_left), share in here.items():
+        unfinished: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
+        while unfinished:  # every step uses up a respin or a cell, so this ends
+            still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+            for (coins, respins_left), share in unfinished.items():
                 if respins_left == 0 or coins == self.cells:
                     done[coins] += share
                     continue
-                for new, odds in enumerate(_compute_landing_chances(self.hit, self.of, self.cells - coins)):
-                    there[coins + new, self.respins if new else respins_left - 1] += share * odds
-            here = there
+                for landed, odds in enumerate(
+                    _compute_landing_chances(self.hit, self.of, self.cells - coins)
+                ):
+                    still_unfinished[coins + landed, self.respins if landed else respins_left - 1] += (
+                        share * odds
+                    )
+            unfinished = still_unfinished
         return dict(done)
 
     @property

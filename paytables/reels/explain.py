@@ -86,9 +86,9 @@ def _iter_readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     """Return the names of the stages that a mode (way to bet) can reach."""
-    reached, new = set[str](), [mode_stages.mode.stage]
-    while new:
-        name = new.pop()
+    reached, unvisited = set[str](), [mode_stages.mode.stage]
+    while unvisited:
+        name = unvisited.pop()
         if name in reached:
             continue
         reached.add(name)
@@ -97,7 +97,7 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
         if isinstance(table, HoldStage) and table.full is not None:
             rows.append(table.full)
         given = (a for row in rows for a in row.gives if a.modes is None or mode_stages.mode.id in a.modes)
-        new += [stage for stage in (*(a.stage for a in given), getattr(table, "then", None)) if stage]
+        unvisited += [stage for stage in (*(a.stage for a in given), getattr(table, "then", None)) if stage]
     return reached
 
 

@@ -202,20 +202,20 @@ class Reels:
             hits = [Hit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
             yield stops, hits, cases
             return
-        after: list[list[tuple[int, int, int]]] = []
+        alive_after: list[list[tuple[int, int, int]]] = []
         for letters in self.letters[x]:
-            going = []
+            still_alive = []
             for c, node, weight in alive:
                 k = g.row[node]
                 if k >= 0:
                     k += letters[c]
                     node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (one step of the walk)
                 if weight and (g.row[node] >= 0 or g.ends[node].prize is not None):
-                    going.append((c, node, weight))
-            after.append(going)
+                    still_alive.append((c, node, weight))
+            alive_after.append(still_alive)
         for stop, (column, ways) in enumerate(zip(self.column_at[x], self.weights[x], strict=True)):
-            if ways and after[column]:
-                yield from self._iter_winning_stops((*stops, stop), after[column], cases * ways)
+            if ways and alive_after[column]:
+                yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * ways)
 
     @cached_property
     def _edges(self) -> list[int]:
