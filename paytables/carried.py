@@ -59,9 +59,9 @@ def _digest(data: Mapping[str, object]) -> str:
 def _remove_texts_and_limits(value: object) -> object:
     """Return a part of a definition without its texts and betting limits, which do not affect the figures."""
     if isinstance(value, Mapping):
-        deciding = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
-        return {key: _remove_texts_and_limits(each) for key, each in deciding.items()}
-    return [_remove_texts_and_limits(each) for each in value] if isinstance(value, list) else value
+        deciding = {key: child for key, child in value.items() if key not in _STAKED and not _is_text(child)}
+        return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
+    return [_remove_texts_and_limits(child) for child in value] if isinstance(value, list) else value
 
 
 def _is_text(value: object) -> bool:

@@ -417,7 +417,7 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
         if strange := [
             figure
             for figure in prose.list_written_numbers(text)
-            if not any(each <= known for each in prose.find_readings(figure))
+            if not any(reading <= known for reading in prose.find_readings(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield Remark(f"game.help.{code}", words)

@@ -307,15 +307,18 @@ class Layout:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
         own: Mapping[str, int] = figures.options["bets"]
         laid = {
-            name: each
+            name: bet_credits
             for spot, credits_ in own.items()
-            for name, each in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
+            for name, bet_credits in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
         }
-        return replace(figures, required_bets={name: each for name, each in laid.items() if name not in own})
+        return replace(
+            figures,
+            required_bets={name: bet_credits for name, bet_credits in laid.items() if name not in own},
+        )
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
         """Return the most that a round of a seat's bets may cost in credits, with all that is added during it."""
-        return sum(bets.values()) + self.reserve(Bet(name, each) for name, each in bets.items())
+        return sum(bets.values()) + self.reserve(Bet(name, bet_credits) for name, bet_credits in bets.items())
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
@@ -436,7 +439,7 @@ def check_forms(layout: Layout, file: str) -> None:
 
 def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
     """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
-    multiple = lcm(*(each.net.denominator for each in odds))
+    multiple = lcm(*(odds_.net.denominator for odds_ in odds))
     if limits.step % multiple:
         why = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
         raise DefinitionError(file, f"{key}.step", why)
@@ -482,13 +485,13 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
     Raises ValueError for an unknown spot, an unknown seat or an invalid stake.
     """
     bets = []
-    for each in data if isinstance(data, list) else [data]:
+    for stored_bet in data if isinstance(data, list) else [data]:
         try:
-            bet = Bet.from_json(each)
+            bet = Bet.from_json(stored_bet)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise ValueError(f"not a standing bet: {each!r}") from None
+            raise ValueError(f"not a standing bet: {stored_bet!r}") from None
         if bet.spot not in spots or not 0 <= bet.seat < seats or bet.credits <= 0:
-            raise ValueError(f"not a standing bet of this table: {each!r}")
+            raise ValueError(f"not a standing bet of this table: {stored_bet!r}")
         bets.append(bet)
     return tuple(bets)
 
@@ -539,12 +542,12 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
     total_weight = added = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
-        wins[sum(each.credits for each in case.settlements) - case.added] += weight
+        wins[sum(settlement.credits for settlement in case.settlements) - case.added] += weight
         total_weight += weight
         added += weight * case.added
-        for each in case.settlements:
-            if each.credits:
-                key = (each.name, each.spot, each.credits)
+        for settlement in case.settlements:
+            if settlement.credits:
+                key = (settlement.name, settlement.spot, settlement.credits)
                 prizes[key] += weight
                 if not isinstance(case.weight, int):
                     shared.add(key)

@@ -105,8 +105,8 @@ def held_from_json(
     if not isinstance(data, list) or not data:
         raise ValueError(f"no standing bets: {data!r}")
     held = []
-    for bet, each in zip(bets_from_json(data, spots, seats), data, strict=True):
-        count = each.get("count")
+    for bet, stored_bet in zip(bets_from_json(data, spots, seats), data, strict=True):
+        count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"standing bets without their count: {data!r}")
         held.append(Held(bet.spot, bet.credits, bet.seat, count))

@@ -69,7 +69,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except RecursionError:
         trouble = _DEEP
     except ValueError:  # an integer with more digits than the interpreter accepts
-        line = next((n for n, each in enumerate(text.splitlines(), 1) if _DIGITS.search(each)), 0)
+        line = next((n for n, line_text in enumerate(text.splitlines(), 1) if _DIGITS.search(line_text)), 0)
         trouble = f"line {line}: {_LONG}"
     if trouble:
         raise tomllib.TOMLDecodeError(trouble)
@@ -106,7 +106,7 @@ def _list_children(key: str, value: object) -> list[tuple[str, object]]:
     if not isinstance(value, Mapping | list):
         return []
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
-    return [(f"{key}.{name}" if key else str(name), each) for name, each in inner]
+    return [(f"{key}.{name}" if key else str(name), child) for name, child in inner]
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,9 @@ class _Rows:
         for value in range(_TENS, 1, -1):
             free, ended = self._widen_cells(LAST // value + 1, free, ended)
             half = value == 2
-            lower = sum(each * count for each, count in self.counts.items() if each < value)
+            lower = sum(
+                lower_value * count for lower_value, count in self.counts.items() if lower_value < value
+            )
             free = self._add_cards_of_value(free, value, FIRST - 1 + value, 2 * FIRST - lower, half=half)
             ended = self._add_cards_of_value(ended, value, LAST, 2 * LAST - lower, half=half)
             shift = _TENS - value

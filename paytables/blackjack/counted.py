@@ -100,7 +100,7 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
         known = parse_patterns(row.ranks)
-        if not any(all(ranks.count(rank) <= each.count(rank) for rank in ranks) for each in known):
+        if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in known):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:
         return False
@@ -133,6 +133,6 @@ def _iter_won_rows(
 def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
     """Return the probability that two cards drawn from the shoe, without the cards ``out``, are a blackjack."""
     values = [value_of(card) for card in out]
-    left = _CARDS * decks - len(out)
+    cards_left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
-    return Fraction(2 * aces * tens, left * (left - 1))
+    return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

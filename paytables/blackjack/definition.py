@@ -112,7 +112,7 @@ class BlackjackDefinition(TableDefinition):
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
         ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
-        twice = next((each for each in ids if ids.count(each) > 1), None)
+        twice = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if twice is not None:
             raise ValueError(f"side: {twice!r} is there twice")
         self.shoe.check_players(self.table.seats)

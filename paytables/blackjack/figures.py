@@ -119,7 +119,7 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     found: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
-        share = next(each.pays.share for each in side.row if each.id == row)
+        share = next(paid_row.pays.share for paid_row in side.row if paid_row.id == row)
         if share:
             found[share] = found.get(share, Fraction(0)) + chance
     return found
@@ -186,9 +186,12 @@ def _analyse_stakes(
     hand = sum(own.pop(action, 0) for action in ACTIONS)
     if INSURANCE in own:
         raise AnalysisError("insurance is staked in play, and not in a wager")
-    back = sum((own[each] * compute_side_return(definition, sides[each]) for each in own), Fraction(0))
+    back = sum(
+        (own[side_id] * compute_side_return(definition, sides[side_id]) for side_id in own), Fraction(0)
+    )
     low = sum(
-        (own[each] * compute_side_return(definition, sides[each], taken=False) for each in own), Fraction(0)
+        (own[side_id] * compute_side_return(definition, sides[side_id], taken=False) for side_id in own),
+        Fraction(0),
     )
 
     def compute_rtp(mean: str, side_returns: Fraction) -> Fraction:
@@ -196,13 +199,17 @@ def _analyse_stakes(
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
-    for each in own if depth is not Depth.RETURN else ():
-        found = _compute_row_chances(definition, sides[each])
-        for row in sides[each].row:
-            won = int(own[each] * (1 + row.pays.net))
+    for side_id in own if depth is not Depth.RETURN else ():
+        found = _compute_row_chances(definition, sides[side_id])
+        for row in sides[side_id].row:
+            won = int(own[side_id] * (1 + row.pays.net))
             prizes.append(
                 Prize(
-                    name=row.id, where=each, credits=won, rate=found[row.id], rtp=found[row.id] * won / cost
+                    name=row.id,
+                    where=side_id,
+                    credits=won,
+                    rate=found[row.id],
+                    rtp=found[row.id] * won / cost,
                 )
             )
     levels = [
@@ -214,8 +221,8 @@ def _analyse_stakes(
         f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
     ]
     notes += [
-        f"of {each!r} alone {_format_percent(compute_side_return(definition, sides[each]))} comes back"
-        for each in own
+        f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
+        for side_id in own
     ]
     if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))

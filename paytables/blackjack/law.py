@@ -288,7 +288,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
     step = gcd(some.step, *(net - low for net in every))
     some = some.refine_step(step)
     own: Ints = np.array([cards for cards, _, _ in counted], dtype=np.int64)
-    nets: Ints = (np.array([each for _, each, _ in counted], dtype=np.int64) - low) // step
+    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted], dtype=np.int64) - low) // step
     many: Ints = np.array([count for _, _, count in counted], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own), 1 + len(own) * len(some.cards) // 10**7):

@@ -93,7 +93,7 @@ class Table:
             if round_.known[hand].cards > 2:
                 continue
             orders = 1 if len(set(list_values(hand))) == 1 else 2
-            splits = [each for each in round_.splits if 2 * CARD[each.pair - 1] == hand]
+            splits = [split for split in round_.splits if 2 * CARD[split.pair - 1] == hand]
             played, insured = unsplit, self._sum_with_insurance(round_, hand, take, found)
             if hand == BLACKJACK:
                 played = 0, 0

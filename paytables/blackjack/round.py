@@ -399,7 +399,7 @@ class BlackjackRound:
         """
         for box in self.boxes:
             ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
-            box.sides = [each for each in box.sides if each not in ready]
+            box.sides = [side_bet for side_bet in box.sides if side_bet not in ready]
             for side, bet in ready:
                 row = side.won(box.dealt, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
@@ -445,7 +445,10 @@ class BlackjackRound:
     def _result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
         totals = [self._list_dealer_values(place) for place in range(len(self.dealers))]
-        return "-".join("BJ" if is_blackjack(each) else str(compute_best_total(each)[0]) for each in totals)
+        return "-".join(
+            "BJ" if is_blackjack(hand_values) else str(compute_best_total(hand_values)[0])
+            for hand_values in totals
+        )
 
 
 def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:

@@ -115,7 +115,11 @@ class BlackjackRules(TableRules):
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of one seat for a round in which the others' boxes are played too. Raises WagerError."""
-        other_bets = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
+        other_bets = {
+            str(number): other_wager.options["bets"]
+            for number, other_wager in others.items()
+            if number != seat
+        }
         return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
 
     def wager(self, credits_: int, **options: object) -> Wager:
@@ -171,10 +175,13 @@ class BlackjackRules(TableRules):
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
-        made, boxes = self.definition, self.definition.boxes * self.definition.table.seats
+        definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
-            {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _number_names(_DEALER, n, made.main.hands)}
-            for n in range(made.main.hands)
+            {
+                "id": BANK if n == 0 else f"{BANK}-{n + 1}",
+                "names": _number_names(_DEALER, n, definition.main.hands),
+            }
+            for n in range(definition.main.hands)
         ]
         alone = (
             self.definition.boxes == 1
@@ -191,7 +198,7 @@ class BlackjackRules(TableRules):
             **self.cloth.to_json(),
             "hands": [*dealers, *hands],
             **self._describe_best_chart(),
-            "progressives": side_bets.levels_to_json(made.progressive),
+            "progressives": side_bets.levels_to_json(definition.progressive),
             "pays": [
                 {"name": name, "names": names.model_dump(), "odds": odds.text, "spot": spot}
                 for spot, name, names, odds in self.definition.list_every_pay()
@@ -257,14 +264,17 @@ class BlackjackRules(TableRules):
 
     def check(self, file: str) -> None:
         """Check that stakes pay whole credits, and the bet forms. Raises :class:`DefinitionError` with the key."""
-        made, rules = self.definition, self.definition.rules
-        odds = [rules.blackjack, *(each for each in (rules.sevens, rules.suited_678) if each is not None)]
+        definition, rules = self.definition, self.definition.rules
+        odds = [
+            rules.blackjack,
+            *(special_odds for special_odds in (rules.sevens, rules.suited_678) if special_odds is not None),
+        ]
         odds += [] if rules.insurance is None else [_HALF]
-        check_credit_multiples("main.limits", made.main.limits, odds, file)
-        for n, side in enumerate(made.side):
+        check_credit_multiples("main.limits", definition.main.limits, odds, file)
+        for n, side in enumerate(definition.side):
             check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
-        pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in made.side}
-        side_bets.check_levels(made.progressive, pays, file)
+        pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in definition.side}
+        side_bets.check_levels(definition.progressive, pays, file)
         check_forms(self.cloth, file)
 
 

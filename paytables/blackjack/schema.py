@@ -142,7 +142,7 @@ class HouseRules(Strict):
 @cache
 def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     """Return the ranks of each hand that a side bet's row names, as sorted numbers."""
-    return frozenset(tuple(sorted(map(RANKS.index, each))) for each in named)
+    return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
 
 
 class Row(Strict):

@@ -124,10 +124,10 @@ class Round:
         self.known = list_every_hand(shoe)
         self._full = pack_counts(self.dealer.full)
         self.cards = sum(self.dealer.full)
-        most = max(each.cards for each in self.known.values())
+        most = max(hand_value.cards for hand_value in self.known.values())
         self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
         self._plan: dict[tuple[int, int], int] = {}
-        self._weights = [self._count_ways_to_continue(left) for left in range(self.cards + 1)]
+        self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
         lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()
         for split in self.splits:
@@ -156,22 +156,26 @@ class Round:
         """Return the maximum number of hands into which a pair of this value may be split."""
         return self.house.ace_hands if pair == ACES else self.house.hands
 
-    def _count_ways_to_continue(self, left: int) -> tuple[int, int, int]:
-        """Return the ways to deal on from a shoe of ``left`` cards.
+    def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
+        """Return the ways to deal on from a shoe of ``cards_left`` cards.
 
         They are those in all, after one card, and after the longest dealer hand.
         """
-        further_cards = self.length - (self.cards - left)
+        further_cards = self.length - (self.cards - cards_left)
         if further_cards < 0:
             return 0, 0, 0
-        in_all = compute_falling_factorial(left, further_cards)
-        longest = min(self.dealer.most, left)
+        in_all = compute_falling_factorial(cards_left, further_cards)
+        longest = min(self.dealer.most, cards_left)
         after = (
-            compute_falling_factorial(left - longest, further_cards - longest)
+            compute_falling_factorial(cards_left - longest, further_cards - longest)
             if further_cards >= longest
             else 0
         )
-        return in_all, compute_falling_factorial(left - 1, further_cards - 1) if further_cards else 0, after
+        return (
+            in_all,
+            compute_falling_factorial(cards_left - 1, further_cards - 1) if further_cards else 0,
+            after,
+        )
 
     def _list_splits(self) -> list[Split]:
         """Return the pairs that the rules allow to split.

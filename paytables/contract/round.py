@@ -149,12 +149,12 @@ class Outcome:
     @property
     def win_credits(self) -> int:
         """Return the round's win: the sum of all settlements, a double-up included."""
-        return sum([each.credits for each in self.settlements])
+        return sum([settlement.credits for settlement in self.settlements])
 
     @property
     def push_credits(self) -> int:
         """Return the part of the win that is only returned stakes: pushes, halves, bets taken down."""
-        return sum([each.credits for each in self.settlements if each.is_stake_returned])
+        return sum([settlement.credits for settlement in self.settlements if settlement.is_stake_returned])
 
     @property
     def double_up_stakes(self) -> tuple[int, ...]:
@@ -279,9 +279,9 @@ class Round:
         undecided: dict[tuple[int, str], int] = {}
         for bet in self.staked:
             undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits
-        for each in self.settlements:
-            if (each.seat, each.spot) in undecided:
-                undecided[each.seat, each.spot] -= each.staked
+        for settlement in self.settlements:
+            if (settlement.seat, settlement.spot) in undecided:
+                undecided[settlement.seat, settlement.spot] -= settlement.staked
         return tuple(
             Bet(spot, credits_, seat) for (seat, spot), credits_ in undecided.items() if credits_ > 0
         )

@@ -71,7 +71,7 @@ class Chain:
                             same_bet_states.append(after)
                         add_sums(row, {same_bet_states.index(after): chance})
                     else:
-                        back = sum(each.credits for each in settled)
+                        back = sum(settlement.credits for settlement in settled)
                         later_wins = self.wins(after)
                         add_sums(
                             later,

@@ -129,7 +129,7 @@ class SpotRules:
             return lcm(*(net.denominator for net in pays)), 0
         rate = Fraction(commission.percent, 100)
         shares = [rate if commission.of == "stake" else rate * net for net in pays]
-        stake = lcm(*(each.denominator for each in (*pays, *shares)))
+        stake = lcm(*(fraction.denominator for fraction in (*pays, *shares)))
         return stake, int(stake * max(shares))
 
     def step(self, point: int | None) -> int:
@@ -161,7 +161,10 @@ class SpotRules:
     def spot(self, point: int | None) -> Spot:
         """Return this betting spot, with limits and odds, as the layout offers it with this point."""
         step, bet = self.step(point), self.bet
-        name, odds = bet.name.model_dump(), " / ".join(dict.fromkeys(each.text for each in self.pays(point)))
+        name, odds = (
+            bet.name.model_dump(),
+            " / ".join(dict.fromkeys(odds_.text for odds_ in self.pays(point))),
+        )
         return Spot(
             id=self.id,
             group=self.group,

@@ -79,7 +79,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
         sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in PAIR_CHANCES:
             settled, after = apply_throw(rules.rules_by_spot, table, dice)
-            sums["back"] += chance * sum(each.credits for each in settled)
+            sums["back"] += chance * sum(settlement.credits for settlement in settled)
             if after != OPENING:
                 if after not in at:
                     at[after] = len(states)

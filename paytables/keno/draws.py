@@ -47,8 +47,8 @@ def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[in
 
     Each random number is an index into the remaining numbers, which keep their order.
     """
-    left = list(field)
-    return tuple(deal_one(draw, left, f"{purpose} {i + 1}") for i in range(count))
+    remaining = list(field)
+    return tuple(deal_one(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
 
 
 def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:

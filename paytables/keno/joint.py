@@ -91,17 +91,17 @@ class Joint:
         The next atoms are always those of the selection with the fewest atoms left, so that selections are
         completed early.
         """
-        left = dict(members)
+        unordered = dict(members)
         order: list[tuple[int, ...]] = []
-        while left:
+        while unordered:
             need: dict[int, list[tuple[int, ...]]] = {}
-            for key in left:
+            for key in unordered:
                 for part in {self.owner[g] for g in key}:
                     need.setdefault(part, []).append(key)
             part = min(need, key=lambda p: (len(need[p]), p))
             for key in sorted(need[part]):
                 order.append(key)
-                del left[key]
+                del unordered[key]
         last_of_group = {g: i for i, key in enumerate(order) for g in key}
         last_of_part = {self.owner[g]: i for i, key in enumerate(order) for g in key}
         steps = [
@@ -220,10 +220,10 @@ def count_ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[C
     number of spots is in ``spots`` are returned.
     """
     most = max(spots)
-    made: dict[Caught, int] = {(0, 0, 0): 1}
+    ways_by_caught: dict[Caught, int] = {(0, 0, 0): 1}
     for size, catch, marks in groups:
-        for (s, c, m), count in list(made.items()):
+        for (s, c, m), count in list(ways_by_caught.items()):
             if s + size <= most:
                 key = (s + size, c + catch, m | marks)
-                made[key] = made.get(key, 0) + count
-    return {key: count for key, count in made.items() if key[0] in spots}
+                ways_by_caught[key] = ways_by_caught.get(key, 0) + count
+    return {key: count for key, count in ways_by_caught.items() if key[0] in spots}

@@ -173,7 +173,7 @@ class KenoRules(Tableless):
         """Return remarks on what is legal but may surprise: more spots caught that pay less."""
         found = []
         for n, table in enumerate(self.definition.table):
-            levels = {each.catch for each in self.definition.progressive if each.spots == table.spots}
+            levels = {level.catch for level in self.definition.progressive if level.spots == table.spots}
             paid = {c: table.pays.get(c, 0) for c in self.definition.possible(table.spots) if c not in levels}
             for catch, pay in paid.items():
                 if 2 * catch >= table.spots and pay > paid.get(catch + 1, pay):

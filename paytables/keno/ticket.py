@@ -37,11 +37,11 @@ class Selection:
 
     def ways(self) -> dict[int, int]:
         """Return the number of ways of the selection for each number of spots that is played."""
-        made = {0: 1}
+        ways_by_spots = {0: 1}
         for size in self.sizes:
-            for spots, count in list(made.items()):
-                made[spots + size] = made.get(spots + size, 0) + count
-        return {spots: made.get(spots, 0) for spots in self.stakes}
+            for spots, count in list(ways_by_spots.items()):
+                ways_by_spots[spots + size] = ways_by_spots.get(spots + size, 0) + count
+        return {spots: ways_by_spots.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
         """Return the selection as a wager stores it; :func:`read` is the inverse."""

@@ -81,14 +81,14 @@ def compute_next_state(
             steps += award.times
         elif award.kind == "stick":
             size = award.size
-    left = state.left - 1 + own
+    runs_left = state.left - 1 + own
     played = state.played + 1
     if memory.most_runs is not None:
-        left = min(left, memory.most_runs - played)
+        runs_left = min(runs_left, memory.most_runs - played)
     multiplier_index = min(
         state.multiplier_index + (1 if memory.by_run else steps), len(memory.multipliers) - 1
     )
-    return State(left, played if memory.most_runs is not None else 0, multiplier_index, size), tuple(
+    return State(runs_left, played if memory.most_runs is not None else 0, multiplier_index, size), tuple(
         elsewhere
     )
 

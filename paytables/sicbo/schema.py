@@ -66,6 +66,6 @@ class SicBoDefinition(TableDefinition):
                 pays = [odds.format_by_language()[code] for odds in bet.odds]
                 dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
                 if len(pays) > 1:
-                    pays = [f"{k} {dice[k > 1].strip()}, {each}" for k, each in enumerate(pays, 1)]
+                    pays = [f"{k} {dice[k > 1].strip()}, {pay}" for k, pay in enumerate(pays, 1)]
                 found[code].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
         return found

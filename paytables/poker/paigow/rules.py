@@ -120,8 +120,8 @@ class PaiGowPokerRules(TwoHands):
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
-        totals = [each for name, each in back.items() if name in self._remaining]
-        positions = [each for name, each in back.items() if name in self._positions]
+        totals = [returned for name, returned in back.items() if name in self._remaining]
+        positions = [returned for name, returned in back.items() if name in self._positions]
         return max(totals, default=0) + max(positions, default=0)
 
     def opening(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:

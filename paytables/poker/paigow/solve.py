@@ -159,7 +159,7 @@ class Result:
 
     def chances(self, wins_losses: tuple[int, int]) -> Chances:
         """Return wins and losses, given as pairs of hands, as probabilities."""
-        win, lose = (Fraction(each, self.pairs) for each in wins_losses)
+        win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
         return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
 
 

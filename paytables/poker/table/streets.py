@@ -45,7 +45,7 @@ def build_streets(definition: PokerDefinition) -> Streets:
     found = [[option.adds for option in step.option if option.adds] for step in asks]
     rows = [find_row(extra.pay, kind, 0, FIVE) for kind in _KINDS]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
-    unit = lcm(*(each.denominator for each in (*pays, *(size for sizes in found for size in sizes))))
+    unit = lcm(*(fraction.denominator for fraction in (*pays, *(size for sizes in found for size in sizes))))
     (flop,), (turn,), (river,) = found[1:]
     return Streets(
         unit=unit,
@@ -84,7 +84,7 @@ def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won,
         for step in definition.step
         if step.ask is not None
     )
-    early = [[each] for each in sorted(first, key=lambda each: each[1])]
+    early = [[result] for result in sorted(first, key=lambda result: result[1])]
     staked = list_bets_with_ante(definition)
     every = [
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)

@@ -80,8 +80,8 @@ class Holds:
         self.definition = definition
         self.sets: Sets = build_sets(53 if definition.deck.joker else 52, HAND)
         self.deals, self.like = self.sets.classes
-        left = self.sets.cards - HAND
-        finished = [comb(left, HAND - mask.bit_count()) for mask in range(1 << HAND)]
+        undealt = self.sets.cards - HAND
+        finished = [comb(undealt, HAND - mask.bit_count()) for mask in range(1 << HAND)]
         self.unit = lcm(*finished)
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
 
@@ -132,7 +132,9 @@ class Holds:
         means, which = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
         np.add.at(often, which, self.like)
-        squares = sum(mean * mean * like for mean, like in zip(means.tolist(), often.tolist(), strict=True))
+        squares = sum(
+            mean * mean * like_deals for mean, like_deals in zip(means.tolist(), often.tolist(), strict=True)
+        )
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def select_cards_held_by(self, way: Way) -> Ints:
