@@ -51,17 +51,17 @@ class Archivist:
         self._check_seal = check_seal
 
     def find_next_segment_end(
-        self, boundary: Boundary | None, most: int, at_hand: int, sequence: int
+        self, boundary: Boundary | None, segment_size: int, at_hand: int, sequence: int
     ) -> int | None:
         """Return the sequence of the signed checkpoint that ends the next archive segment, or None if it is too early.
 
-        A segment has ``most`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
+        A segment has ``segment_size`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
         stay in the two copies.
         """
         through = 0 if boundary is None else boundary.through
-        if sequence - through < most + at_hand:
+        if sequence - through < segment_size + at_hand:
             return None
-        found = self._source.walk((checkpoint.KIND,), through + most - 1, None, 1, newest_first=False)
+        found = self._source.walk((checkpoint.KIND,), through + segment_size - 1, None, 1, newest_first=False)
         last = next(found, None)
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
 

@@ -51,11 +51,11 @@ def deflate(data: bytes) -> bytes:
     return deflater.compress(data) + deflater.flush()
 
 
-def inflate(data: bytes, most: int) -> bytes:
-    """Return deflated entries' bytes inflated; raise ``ValueError`` if incomplete or longer than ``most`` bytes."""
+def inflate(data: bytes, max_bytes: int) -> bytes:
+    """Return deflated entries' bytes inflated; raise ``ValueError`` if incomplete or longer than ``max_bytes``."""
     inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
     try:
-        found = inflater.decompress(data, most)
+        found = inflater.decompress(data, max_bytes)
     except zlib.error as why:
         raise ValueError(f"not what was packed ({why})") from why
     if not inflater.eof or inflater.unused_data:

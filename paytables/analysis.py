@@ -61,13 +61,13 @@ class WinDistribution:
         """Return the variance of the win over the listed cases, in squared credits, without the tail."""
         return self.moment(2) - self.moment(1) ** 2
 
-    def cap_wins(self, most: int) -> "WinDistribution":
-        """Return the distribution with each win limited to ``most`` credits; a tail counts as ``most``."""
+    def cap_wins(self, max_win: int) -> "WinDistribution":
+        """Return the distribution with each win limited to ``max_win`` credits; a tail counts as ``max_win``."""
         tail = self.tail * self.total
         total, unit = self.total * tail.denominator, tail.denominator
-        counts: dict[int, int] = {most: tail.numerator} if tail else {}
+        counts: dict[int, int] = {max_win: tail.numerator} if tail else {}
         for win, count in self.counts.items():
-            counts[min(win, most)] = counts.get(min(win, most), 0) + count * unit
+            counts[min(win, max_win)] = counts.get(min(win, max_win), 0) + count * unit
         return WinDistribution(total, counts)
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:

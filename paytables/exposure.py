@@ -70,10 +70,10 @@ class _Reach:
                 break  # the limit is reached
         return sums.bit_length() - 1
 
-    def _find_sums_up_to(self, spot: Spot, most: int) -> Sums:
-        """Return the sums of every bet of up to ``most`` on a spot, with the bets that it makes possible."""
+    def _find_sums_up_to(self, spot: Spot, max_bet: int) -> Sums:
+        """Return the sums of every bet of up to ``max_bet`` credits on a spot, with the bets that it makes possible."""
         cached = self._known.setdefault(spot.id, [0])
-        bets = range(spot.least, min(spot.most, most, self.within.bit_length()) + 1, spot.step)
+        bets = range(spot.least, min(spot.most, max_bet, self.within.bit_length()) + 1, spot.step)
         cached += accumulate(
             (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached) - 1 :]),
             or_,
@@ -99,10 +99,10 @@ class _Reach:
             spot, spot.most if spot.most_times is None else spot.most_times * needed
         )
 
-    def _add_sums(self, sums: Sums, more: Sums) -> Sums:
-        """Return every sum of one element of ``sums`` and one of ``more``; both are sets stored as bits."""
+    def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:
+        """Return every sum of one element of ``sums`` and one of ``added_sums``; both are sets stored as bits."""
         combined: Sums = 0
-        few, many = sorted((sums, more), key=Sums.bit_count)
+        few, many = sorted((sums, added_sums), key=Sums.bit_count)
         for bit in _iter_bits(few):
             combined |= many << bit
         return combined & self.within

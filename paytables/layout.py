@@ -283,15 +283,15 @@ class Layout:
                 stood[bet.spot] = stood.get(bet.spot, 0) + bet.credits
         return stood
 
-    def _check_seat_bets(self, after: Mapping[str, int]) -> None:
+    def _check_seat_bets(self, bets_after: Mapping[str, int]) -> None:
         """Check a seat's bets, as they are after its wager, against required bets and the table limit.
 
         Raises :class:`WagerError`.
         """
         for spot in self.spots:
             if spot.needs is not None:
-                companions.check_required_bet(spot, spot.needs, after)
-        total, most = sum(after.values()), self.table.most
+                companions.check_required_bet(spot, spot.needs, bets_after)
+        total, most = sum(bets_after.values()), self.table.most
         if most is not None and total > most:
             raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")
 

@@ -42,12 +42,12 @@ def open_regular_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def read_contents(path: Path, most: int = BYTES_MAX) -> bytes:
-    """Return the contents of a named file. Raises :class:`OSError` also above ``most`` bytes."""
+def read_contents(path: Path, max_bytes: int = BYTES_MAX) -> bytes:
+    """Return the contents of a named file. Raises :class:`OSError` also above ``max_bytes`` bytes."""
     with open_regular_file(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"is too large: {most:,} bytes are taken", str(path))
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"is too large: {max_bytes:,} bytes are taken", str(path))
     return data
 
 

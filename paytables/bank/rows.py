@@ -41,12 +41,12 @@ def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
     return _Rows(counts).counted()
 
 
-def _find_row_length_bound(counts: Mapping[int, int], most: int) -> int:
-    """Return one more than the maximum number of cards whose values sum to at most ``most``."""
+def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
+    """Return one more than the maximum number of cards whose values sum to at most ``max_sum``."""
     longest = 1
     for value, count in sorted(counts.items()):
-        cards = min(count, most // value)
-        longest, most = longest + cards, most - cards * value
+        cards = min(count, max_sum // value)
+        longest, max_sum = longest + cards, max_sum - cards * value
     return longest
 
 
@@ -114,11 +114,11 @@ class _Rows:
         return [[[widen_cell(cell) for cell in row] for row in cells] for cells in every]
 
     def _add_cards_of_value(
-        self, cells: Cells, value: int, most: int, least: int, *, half: bool
+        self, cells: Cells, value: int, max_sum: int, min_joint_sum: int, *, half: bool
     ) -> list[list[int]]:
         """Return the cells after adding any number of cards of ``value`` to either row.
 
-        Only sums of at most ``most`` each and at least ``least`` together are kept: from smaller ones, the
+        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller ones, the
         cards of lower values are too few to reach the required sums. ``half``: keep only one of two unequal
         sums.
         """
@@ -128,7 +128,7 @@ class _Rows:
         return [
             [
                 self._count_ways_into(cells, value, factors, a, b)
-                if max(a, b) <= most and a + b >= least and not (half and a > b)
+                if max(a, b) <= max_sum and a + b >= min_joint_sum and not (half and a > b)
                 else 0
                 for b in size
             ]

@@ -284,13 +284,13 @@ class _Column:
                 for child in hand.children:
                     child.weight += hand.weight
 
-    def _choose_best_answer(self, cell: Cell, before: Answer) -> Answer:
-        """Return the best answer for a total; of equal ones ``before``.
+    def _choose_best_answer(self, cell: Cell, current_answer: Answer) -> Answer:
+        """Return the best answer for a total; of equal ones ``current_answer``.
 
         The values of the total's hands are set by it.
         """
         hands = self.cells[cell]
-        found = before
+        found = current_answer
         weighed = [hand for hand in hands if hand.weight and hand.drawn is not None]
         if weighed:
             sums = {
@@ -299,7 +299,9 @@ class _Column:
                 if not answer[1] or any(hand.double is not None for hand in weighed)
             }
             top = max(sums.values())
-            found = before if sums.get(before) == top else max(sums, key=lambda each: sums[each])
+            found = (
+                current_answer if sums.get(current_answer) == top else max(sums, key=lambda each: sums[each])
+            )
         for hand in hands:
             hand.value = hand.compute_value(found)
         return found

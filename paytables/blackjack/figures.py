@@ -319,7 +319,7 @@ def _build_progressive_share(
     return bet.share(compute_side_return(definition, side) * stake, staked // stake).of(staked, cost)
 
 
-def _format_percent(part: Fraction) -> str:
+def _format_percent(share: Fraction) -> str:
     """Return an exact fraction as text in percent, with four decimals."""
-    ten_thousandths = round(part * 1_000_000)
+    ten_thousandths = round(share * 1_000_000)
     return f"{ten_thousandths // 10_000}.{ten_thousandths % 10_000:04d} %"

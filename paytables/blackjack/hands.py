@@ -124,13 +124,13 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
 
 
 def _iter_second_card_orders(
-    most: int, hands: int, done: int, resplits: int
+    max_hands: int, hands: int, done: int, resplits: int
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the counts of each order of a split's second cards: resplits, finished hands, hands open at the limit."""
     if done == hands:
         yield resplits, done, 0
-    elif hands == most:
+    elif hands == max_hands:
         yield resplits, done, hands - done
     else:
-        yield from _iter_second_card_orders(most, hands, done + 1, resplits)
-        yield from _iter_second_card_orders(most, hands + 1, done, resplits + 1)
+        yield from _iter_second_card_orders(max_hands, hands, done + 1, resplits)
+        yield from _iter_second_card_orders(max_hands, hands + 1, done, resplits + 1)

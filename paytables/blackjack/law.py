@@ -65,14 +65,14 @@ class _Sums:
         return _Sums(self.cards, ways, self.low, step)
 
 
-def is_within_reach(table: Table, played: Result, most: int) -> bool:
+def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
     """Return whether the net distribution of a blackjack play can be counted exactly.
 
-    It can if the play splits into at most ``most`` hands and no split depends on suits or ranks.
+    It can if the play splits into at most ``max_hands`` hands and no split depends on suits or ranks.
     """
     suited = table.house.suited_678 is not None
     return all(
-        into <= most and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
+        into <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
         for (_, pair, _), into in played.split.items()
     )
 

@@ -391,14 +391,16 @@ class BlackjackRound:
             )
 
     # ------------------------------------------------------------ side bets
-    def _settle_side_bets(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
-        """Settle the side bets that are decided by at most ``most`` cards of their box.
+    def _settle_side_bets(self, max_cards: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
+        """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
 
         ``levels``: also those that play for a progressive level. They are settled at the end, because a level
         is only won if the round is completed; if the round becomes void, their stake is returned.
         """
         for box in self.boxes:
-            ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
+            ready = [
+                e for e in box.sides if e[0].cards <= max_cards and (levels or e[0].id not in self._levels)
+            ]
             box.sides = [side_bet for side_bet in box.sides if side_bet not in ready]
             for side, bet in ready:
                 row = side.won(box.dealt, self.dealers[0][0])

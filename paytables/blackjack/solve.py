@@ -249,12 +249,12 @@ class Round:
                     ways[child] = way * (full[place] - (removed >> BITS * place & MANY))
         return tree
 
-    def _mix_shoes(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
-        """Return the branches of a split into up to ``most`` hands, summed over the shoes they are dealt from."""
+    def _mix_shoes(self, split: Split, max_hands: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
+        """Return the branches of a split into up to ``max_hands`` hands, summed over the shoes they are dealt from."""
         pair, one_card, two_cards = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
-        for fewer, part in enumerate(compute_split_coefficients(most)):
+        for fewer, part in enumerate(compute_split_coefficients(max_hands)):
             ways = split.ways * compute_falling_factorial(split.left, fewer)
             if not ways:
                 continue

@@ -110,16 +110,16 @@ def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
 
-def find_shared_cards_answer(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
+def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
     """Return the policy's answer (an option's index) for two hole cards, with three board cards or none.
 
     Such a policy has first the classes of two cards, then for each class of three board cards every pair of
     cards.
     """
     if not board:
-        return answer(policy, own, None)
+        return answer(policy, hole_cards, None)
     turned = _order_suits(board)
-    pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in own))
+    pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in hole_cards))
     at, _ = state(board, 52)
     return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 

@@ -210,15 +210,17 @@ class _Reading:
             else:
                 yield self._format_sentence(cells, end)
 
-    def _find_mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
+    def _find_mixture(self, prize: Prize, own_symbols: Sequence[int]) -> tuple[Cells, End] | None:
         """Return a line of symbols that wins the prize, and its win, or None if none is found.
 
-        Lines of the prize's own symbols (``own``) are tried before those with substitutes.
+        Lines of the prize's own symbols (``own_symbols``) are tried before those with substitutes.
         """
         on_strips = self._list_symbols_on_strips()
         for pattern in (p for patterns in self._groups.values() for p in patterns if p.prize == prize):
             fits = [
-                [None] if e is None else sorted((s for s in on_strips if e[s]), key=lambda s: not own[s])
+                [None]
+                if e is None
+                else sorted((s for s in on_strips if e[s]), key=lambda s: not own_symbols[s])
                 for e in pattern.elements
             ]
             for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):

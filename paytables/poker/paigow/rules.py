@@ -284,9 +284,13 @@ class PaiGowPokerRules(TwoHands):
         )
 
     @staticmethod
-    def _compute_worst_return(part: BetAnalysis) -> Fraction:
+    def _compute_worst_return(bet_figures: BetAnalysis) -> Fraction:
         """Return what a bet returns on average, in credits, with the worst decisions if there are any."""
-        return part.mean_credits if part.worst_rtp is None else part.worst_rtp * part.cost_credits
+        return (
+            bet_figures.mean_credits
+            if bet_figures.worst_rtp is None
+            else bet_figures.worst_rtp * bet_figures.cost_credits
+        )
 
     def explain(self) -> tuple[str, ...]:
         """Return sentences on what a win of the stake pays, and on the side bets."""

@@ -36,7 +36,7 @@ class Advice:
         self,
         step: Step,
         bets: Mapping[str, int],
-        own: Sequence[Card],
+        hole_cards: Sequence[Card],
         bank: Sequence[Card],
         board: list[Card],
     ) -> str | None:
@@ -44,7 +44,7 @@ class Advice:
         definition, duel = self.definition, self.definition.duel
         if definition.best and duel is not None:
             ranking = self.rankings[duel.order]
-            own_strength = ranking.strength(own)
+            own_strength = ranking.strength(hole_cards)
             return next(
                 line.option
                 for line in definition.best
@@ -57,41 +57,45 @@ class Advice:
         ]
         if duel is not None and self._boards:
             missing = self._boards - len(board)
-            if comb(52 - len(own) - len(board), missing) <= BOARDS_MOST:
-                return self._work_out_answer(step, bets, own, board)
+            if comb(52 - len(hole_cards) - len(board), missing) <= BOARDS_MOST:
+                return self._work_out_answer(step, bets, hole_cards, board)
             return (
-                step.option[find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), own, board)].id
+                step.option[
+                    find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), hole_cards, board)
+                ].id
                 if proofs
                 else None
             )
         if proofs:
-            known = [*own, *board]
+            known = [*hole_cards, *board]
             return step.option[answer(unpack_policy(str(proofs[0].policy)), known, next(iter(bank), None))].id
-        return self._answer_to_take_back(step, own, board)
+        return self._answer_to_take_back(step, hole_cards, board)
 
     @property
     def _boards(self) -> int:
         """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
-    def _answer_to_take_back(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
+    def _answer_to_take_back(
+        self, step: Step, hole_cards: Sequence[Card], board: Sequence[Card]
+    ) -> str | None:
         """Return whether to take a bet back, as an answer's id, or None if it cannot be computed quickly.
 
         Every completion of the hand is examined.
         """
         deals = [dealt_step.deal for dealt_step in self.definition.step if dealt_step.deal is not None]
-        missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
-        unseen = [card for card in build_deck() if card not in {*own, *board}]
+        missing = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
+        unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
         backs = [option for option in step.option if option.back is not None]
         if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MOST:
             return None
         option, ways = backs[0], list(combinations(unseen, missing))
         spot = self.definition.spots[str(option.spot)]
-        own_cards, board_cards = list(own)[: spot.player], list(board)
+        own_cards, board_cards = list(hole_cards)[: spot.player], list(board)
         strength = self.rankings[spot.order].strength
         net = Fraction(0)
-        for more in ways:
-            own_strength = strength([*own_cards, *[*board_cards, *more][: spot.board]])
+        for completion in ways:
+            own_strength = strength([*own_cards, *[*board_cards, *completion][: spot.board]])
             row = find_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
         stays = next(option_left.id for option_left in step.option if option_left.back is None)
@@ -99,24 +103,29 @@ class Advice:
 
     # ------------------------------------------------------------ against the bank, on a board
     def _work_out_answer(
-        self, step: Step, bets: Mapping[str, int], own: Sequence[Card], board: list[Card]
+        self, step: Step, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
         """Return the answer to a step with the highest mean net, in a game with a board; of equal ones the cheapest."""
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
-        now = {
+        bets_in_antes = {
             name: credits_ / ante
             for name, credits_ in bets.items()
             if not self.definition.spots[name].is_independent_of_bank
         }
         found = [
-            (option, self._compute_mean_after_answer(at, option, now, own, board))
+            (option, self._compute_mean_after_answer(at, option, bets_in_antes, hole_cards, board))
             for option in _sort_options_by_cost(step)
         ]
         return max(found, key=lambda pair: pair[1])[0].id
 
     def _compute_mean_after_answer(
-        self, at: int, option: Option, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
+        self,
+        at: int,
+        option: Option,
+        bets: dict[str, Fraction],
+        hole_cards: Sequence[Card],
+        board: list[Card],
     ) -> Fraction:
         """Return the mean net, in antes, of choosing ``option`` at step ``at`` and then the best answers."""
         if option.fold:
@@ -124,39 +133,40 @@ class Advice:
         if option.adds:
             name = str(option.spot)
             bets = {**bets, name: bets.get(name, Fraction(0)) + option.adds}
-        return self._compute_best_mean(at + 1, bets, own, board)
+        return self._compute_best_mean(at + 1, bets, hole_cards, board)
 
     def _compute_best_mean(
-        self, at: int, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
+        self, at: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
         """Return the mean net, in antes, of a round played from step ``at`` on with the best answers."""
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
-                unseen = [card for card in build_deck() if card not in {*own, *board}]
-                ways = [
-                    self._compute_best_mean(n + 1, bets, own, [*board, *more])
-                    for more in combinations(unseen, step.deal.board)
+                unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
+                means = [
+                    self._compute_best_mean(n + 1, bets, hole_cards, [*board, *new_board_cards])
+                    for new_board_cards in combinations(unseen, step.deal.board)
                 ]
-                return sum(ways, Fraction(0)) / len(ways)
+                return sum(means, Fraction(0)) / len(means)
             is_required = not step.only or any(name in bets for name in step.only)
             if is_required and not any(name in bets for name in step.unless):
                 return max(
-                    self._compute_mean_after_answer(n, option, bets, own, board) for option in step.option
+                    self._compute_mean_after_answer(n, option, bets, hole_cards, board)
+                    for option in step.option
                 )
-        return self._compute_final_mean(bets, own, board)
+        return self._compute_final_mean(bets, hole_cards, board)
 
     def _compute_final_mean(
-        self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]
+        self, bets: Mapping[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
         """Return the mean net, in antes, over all hands that the bank may hold, when no decision is left."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)
         ranking = self.rankings[duel.order]
-        own_strength = ranking.strength([*own, *board])
+        own_strength = ranking.strength([*hole_cards, *board])
         counts: Counter[Standing] = Counter()
-        for bank_strength, count in _iter_bank_hands(ranking, {*own, *board}, board):
+        for bank_strength, count in _iter_bank_hands(ranking, {*hole_cards, *board}, board):
             beaten: Standing = (
                 "better"
                 if own_strength > bank_strength

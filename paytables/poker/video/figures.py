@@ -91,7 +91,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     is stated only if no level is played for.
     """
     proofs = definition.proved or prove(definition)
-    proof = proofs.of(most=credits_ == definition.most)
+    proof = proofs.of(is_highest_bet=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held = Held(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.level(credits_, hands), credits_ * hands

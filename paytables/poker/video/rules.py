@@ -66,7 +66,7 @@ class VideoPokerRules(Tableless):
         proofs = self.definition.proved
         if proofs is None:
             return {}
-        proof = proofs.of(most=credits_ == self.definition.most)
+        proof = proofs.of(is_highest_bet=credits_ == self.definition.most)
         return {"advice": hold(unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:

@@ -100,9 +100,9 @@ class Proofs(Strict):
     most: Proof
     fewer: Proof | None = None
 
-    def of(self, *, most: bool) -> Proof:
-        """Return the figures for a hand at the maximum credits (``most``), or for any other hand."""
-        return self.most if most or self.fewer is None else self.fewer
+    def of(self, *, is_highest_bet: bool) -> Proof:
+        """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
+        return self.most if is_highest_bet or self.fewer is None else self.fewer
 
 
 class Hold(Strict):
