@@ -24,7 +24,7 @@ _SLOTS: Final = (0, 512)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A journal head: the sequence and hash of the last acknowledged entry."""
+    """A journal head: the sequence and hash of the last acknowledged journal entry."""
 
     sequence: int
     hash_hex: str
@@ -32,7 +32,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class AnchorReading:
-    """The content of an anchor file as it was read.
+    """The content of a journal's anchor file as it was read.
 
     ``head`` is its newest journal head, or None if no slot is valid. ``intact`` is false if a slot is torn or
     altered.
@@ -43,7 +43,7 @@ class AnchorReading:
 
     @property
     def sequence(self) -> int:
-        """Return the lowest sequence that the journal's last entry can have; 0 without a head.
+        """Return the lowest sequence that the journal's last entry can have, by this anchor; 0 without a head.
 
         If a slot is torn, that is one more than the head's sequence, because the torn slot was written for a
         later entry.
@@ -52,7 +52,7 @@ class AnchorReading:
 
 
 class Anchor:
-    """The file with the journal head in ``folder``, open for writing.
+    """The anchor file in ``folder``, which holds the journal head, open for writing.
 
     The constructor replaces the file durably, with ``head`` in both slots.
     """
@@ -67,7 +67,7 @@ class Anchor:
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
-        """Return the anchor stored in ``folder``."""
+        """Return the content of the anchor file in ``folder``, with seals verified by ``key``."""
         data = read_file(storage, folder / FILE_NAME) or b""
         old = _unpack(key, b"", data)  # one slot, written by a version that had only one
         if old is not None:
@@ -79,7 +79,7 @@ class Anchor:
         )
 
     def write(self, head: Head) -> None:
-        """Write ``head`` into the anchor. It is durable only once :attr:`file` is synced.
+        """Write the journal head ``head`` into the anchor file. It is durable only once :attr:`file` is synced.
 
         Call this after both copies of the journal have the entry.
         """
@@ -87,18 +87,18 @@ class Anchor:
         self.file.write_at(_SLOTS[n], _pack(self._key, n, head))
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the anchor file."""
         self.file.close()
 
 
 def _pack(key: MachineKey, slot: int, head: Head) -> bytes:
-    """Return a head as the bytes of a slot, with the seal, which covers the slot's number too."""
+    """Return a journal head as the bytes of an anchor slot, with the seal, which covers the slot's number too."""
     body = _HEAD.pack(head.sequence, bytes.fromhex(head.hash_hex))
     return body + key.seal(bytes([slot]) + body)
 
 
 def _unpack(key: MachineKey, slot: bytes, data: bytes) -> Head | None:
-    """Return the head in a slot's bytes, or None if the slot is torn or its seal is not valid."""
+    """Return the journal head in an anchor slot's bytes, or None if the slot is torn or its seal is not valid."""
     body = data[: _HEAD.size]
     if len(data) != _SLOT_BYTES or not key.is_seal_valid(slot + body, data[_HEAD.size :]):
         return None

@@ -1,4 +1,4 @@
-"""The archive: entries that the machine no longer needs at hand, in signed segments on both media.
+"""The journal's archive: entries that the machine no longer needs at hand, in signed segments on both media.
 
 The journal itself records where the archive ends: an entry ``journal.archived`` names the last segment by its
 digest, and each segment names the previous one, so that a segment which is missing, altered, exchanged or
@@ -18,7 +18,7 @@ from meters import checkpoint
 from meters.entry import GENESIS_HASH, StoredEntry, decode
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import SUFFIX as INDEX_SUFFIX
-from meters.identifiers import Index, parse_own_sequence, parse_play_start, parse_root_sequence
+from meters.identifiers import Index, parse_entry_sequence, parse_play_start, parse_root_sequence
 from meters.segment import SUFFIX, Segment
 from meters.storage import Storage
 from meters.transaction import JSON
@@ -33,7 +33,7 @@ _NAME: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SUFFIX))
 
 @dataclass(frozen=True)
 class Boundary:
-    """The end of the archive: its last entry ``through``, that entry's hash, and the digest of its segment.
+    """The end of the journal's archive: its last entry ``through``, that entry's hash, and its segment's digest.
 
     ``index`` is the SHA-256 of the index of identifiers, ``genesis_body`` the journal's first entry.
     """
@@ -46,7 +46,7 @@ class Boundary:
 
     @classmethod
     def from_state(cls, stored: JSON) -> "Boundary | None":
-        """Return the boundary that is stored in the machine state, or None if nothing was ever archived."""
+        """Return the archive boundary that is stored in the machine state, or None if nothing was ever archived."""
         if stored is None:
             return None
         try:
@@ -62,7 +62,7 @@ class Boundary:
         return found
 
     def to_state(self) -> dict[str, JSON]:
-        """Return the boundary as the JSON that the machine state stores."""
+        """Return the archive boundary as the JSON that the machine state stores."""
         return {
             "through": self.through,
             "head": self.head_hex,
@@ -73,22 +73,22 @@ class Boundary:
 
     @cached_property
     def genesis(self) -> StoredEntry:
-        """Return the journal's first entry."""
+        """Return the first entry of the journal to which the archive belongs."""
         return decode(self.genesis_body.encode())
 
 
 def format_segment_name(first: int, last: int) -> str:
-    """Return the file name of the segment with entries ``first`` to ``last``."""
+    """Return the file name of the archive segment with entries ``first`` to ``last``."""
     return f"{first:012d}-{last:012d}{SUFFIX}"
 
 
 def format_index_name(through: int) -> str:
-    """Return the file name of the index of identifiers up to entry ``through``."""
+    """Return the file name of the archive's index of identifiers up to entry ``through``."""
     return f"{through:012d}{INDEX_SUFFIX}"
 
 
 def is_left_over(name: str, through: int) -> bool:
-    """Return whether the file ``name`` is left over from an archiving step that was never recorded.
+    """Return whether the archive file ``name`` is left over from an archiving step that was never recorded.
 
     That is a segment with entries after ``through`` (the last recorded one), a temporary file, or an index
     for another last entry.
@@ -100,7 +100,7 @@ def is_left_over(name: str, through: int) -> bool:
 
 
 class Archive:
-    """The archive in ``folders``, one per medium, up to ``boundary``."""
+    """The archive of a journal in ``folders``, one per medium, up to ``boundary``."""
 
     def __init__(
         self, storage: Storage, folders: Sequence[Path], boundary: Callable[[], Boundary | None]
@@ -117,7 +117,7 @@ class Archive:
 
     # ------------------------------------------------------------------ segments
     def _list_segment_ranges(self) -> list[tuple[int, int]]:
-        """Return the first and last entry of every segment on any medium, in order."""
+        """Return the first and last entry of every archive segment on any medium, in order."""
         through = self.through
         found = {
             (int(match[1]), int(match[2]))
@@ -128,7 +128,7 @@ class Archive:
         return sorted(pair for pair in found if pair[1] <= through)
 
     def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
-        """Return the last entry of the newest segment of this journal, or 0 if it is not later than ``sequence``."""
+        """Return the last entry of this journal's newest segment, or 0 if it is not later than ``sequence``."""
         public_key, found = checkpoint.read_public_key(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
@@ -141,7 +141,7 @@ class Archive:
         return found
 
     def _open_intact_copies(self, first: int, last: int) -> list[Segment]:
-        """Return the copies of a segment whose signed trailer is valid, at most one per medium.
+        """Return the copies of an archive segment whose signed trailer is valid, at most one per medium.
 
         Raises :class:`JournalDamaged`, with the reason for each medium, if none exists.
         """
@@ -175,7 +175,7 @@ class Archive:
         return copies
 
     def iter_segments(self, since: int = 0) -> Iterator[list[Segment]]:
-        """Yield the copies of each segment with entries after ``since``, in order, and prove that none is missing.
+        """Yield the copies of each archive segment with entries after ``since``, in order; prove that none is missing.
 
         Raises :class:`JournalDamaged` naming what is missing, altered or misplaced.
         """
@@ -201,7 +201,7 @@ class Archive:
             raise self._build_missing_error(expected or since + 1, self.through)
 
     def _build_missing_error(self, first: int, last: int) -> JournalDamaged:
-        """Return the error for a segment that is missing on every medium."""
+        """Return the error for an archive segment that is missing on every medium."""
         where = " and ".join(str(folder) for folder in self.folders)
         return JournalDamaged(
             where, f"the segment with entries {first} to {last} is missing from the archive"
@@ -246,7 +246,7 @@ class Archive:
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield archived entries between ``since`` and ``until``, of ``kinds`` (all if empty).
+        """Yield archived entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
 
         Segments without any of the kinds are skipped.
         """
@@ -272,13 +272,13 @@ class Archive:
                         yield entry
 
     def at(self, sequence: int) -> StoredEntry:
-        """Return an archived entry; raise :class:`JournalDamaged` if no medium has its segment intact."""
+        """Return the archived entry ``sequence``; raise :class:`JournalDamaged` if no medium has its segment intact."""
         for entry in self._iter_rest_of_segment(sequence):
             return entry
         raise self._build_missing_error(sequence, sequence)
 
     def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
-        """Yield the archived entries from ``sequence`` to the end of the segment that contains it."""
+        """Yield the archived entries from ``sequence`` to the end of the archive segment that contains it."""
         names = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
         if not names:
             raise self._build_missing_error(sequence, sequence)
@@ -298,7 +298,7 @@ class Archive:
 
     # ------------------------------------------------------------------ identifiers
     def index(self) -> Index | None:
-        """Return the index of identifiers after checking its bytes; None if nothing was archived.
+        """Return the index of archived identifiers after checking its bytes; None if nothing was archived.
 
         Raises :class:`JournalDamaged` if no medium has it intact.
         """
@@ -315,7 +315,7 @@ class Archive:
         raise JournalDamaged("the archive", "; ".join(reasons))
 
     def _find_index_error(self, index: Index, digest: str) -> str:
-        """Return why the file of ``index`` is not the index with this SHA-256, or an empty string if it is."""
+        """Return why ``index`` is not the index of identifiers with this SHA-256, or an empty string if it is."""
         if not self._storage.exists(index.path):
             return f"{index.path} is missing"
         try:
@@ -325,16 +325,18 @@ class Archive:
         return ""
 
     def list_paths_lacking_index(self, index: Index) -> list[Path]:
-        """Return the paths at which the intact ``index`` is missing or differs."""
+        """Return the paths, one per medium, at which the intact index of identifiers is missing or differs."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index
-        places = (Index(self._storage, folder / index.path.name) for folder in self.folders)
+        candidates = (Index(self._storage, folder / index.path.name) for folder in self.folders)
         return [
-            each.path for each in places if each.path != index.path and self._find_index_error(each, digest)
+            candidate.path
+            for candidate in candidates
+            if candidate.path != index.path and self._find_index_error(candidate, digest)
         ]
 
     def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
-        """Return the archived entry with this identifier, or None.
+        """Return the archived entry with this transaction id, or None.
 
         ``mark`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
         gone.
@@ -342,13 +344,13 @@ class Archive:
         through = self.through
         if index is None or (parse_root_sequence(tx_id, mark) or 0) > through:
             return None
-        for place in index.find_entry_numbers(tx_id):
-            found = self.at(place)
+        for number in index.find_entry_numbers(tx_id):
+            found = self.at(number)
             if found.id == tx_id:
                 return found
-        own = parse_own_sequence(tx_id)
-        if own is not None and 0 < own <= through:
-            found = self.at(own)
+        own_sequence = parse_entry_sequence(tx_id)
+        if own_sequence is not None and 0 < own_sequence <= through:
+            found = self.at(own_sequence)
             return found if found.id == tx_id else None
         play = parse_play_start(tx_id)
         if play is None or not 0 < play[0] <= through or index.find_entry_numbers(play[1]):
@@ -356,7 +358,7 @@ class Archive:
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
-        """Return whether an archived entry has this identifier. Unlike :meth:`find`, the entry is not read.
+        """Return whether an archived entry has this transaction id. Unlike :meth:`find`, the entry is not read.
 
         If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if
         the identifier states the number of its own entry and the segment of that entry is gone.
@@ -370,7 +372,7 @@ class Archive:
 
 
 def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) -> Archive:
-    """Return the archive in ``folder`` as described by its own files, for use without a journal.
+    """Return the journal archive in ``folder`` as its own files describe it, for use without a journal.
 
     Its content is proved as always; only missing segments at its end cannot be detected.
     """

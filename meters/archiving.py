@@ -1,4 +1,4 @@
-"""Moving entries into the archive: in small steps between games, the same bytes to both media.
+"""Moving journal entries into the archive: in small steps between games, the same bytes to both media.
 
 A power loss at any moment leaves the journal unchanged: files are written under another name and renamed, a
 segment counts only from the entry that names it, and leftovers are overwritten by the next attempt.
@@ -34,7 +34,7 @@ _STEP_BYTES: Final = 64 << 10
 
 
 class Archivist:
-    """Writer of archive segments, one at a time, from the entries of the first copy."""
+    """Writer of the journal's archive segments, one at a time, from the entries of the first copy."""
 
     def __init__(
         self,
@@ -51,24 +51,27 @@ class Archivist:
         self._check_seal = check_seal
 
     def find_next_segment_end(
-        self, boundary: Boundary | None, most: int, at_hand: int, sequence: int
+        self, boundary: Boundary | None, segment_size: int, at_hand: int, sequence: int
     ) -> int | None:
-        """Return the signed checkpoint with which the next segment must end, or None if it is too early for a segment.
+        """Return the sequence of the signed checkpoint that ends the next archive segment, or None if it is too early.
 
-        A segment has ``most`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
+        A segment has ``segment_size`` entries, plus those up to the next checkpoint. The newest ``at_hand`` entries
         stay in the two copies.
         """
         through = 0 if boundary is None else boundary.through
-        if sequence - through < most + at_hand:
+        if sequence - through < segment_size + at_hand:
             return None
-        found = self._source.walk((checkpoint.KIND,), through + most - 1, None, 1, newest_first=False)
+        found = self._source.walk((checkpoint.KIND,), through + segment_size - 1, None, 1, newest_first=False)
         last = next(found, None)
         return None if last is None or last.sequence > sequence - at_hand else last.sequence
 
     def write_segment_in_steps(
         self, boundary: Boundary | None, last: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
-        """Write the segment up to entry ``last`` in small steps; return the transaction that records it."""
+        """Write the archive segment up to entry ``last`` in small steps.
+
+        Return the transaction that records it in the journal.
+        """
         through = 0 if boundary is None else boundary.through
         for folder in self._archive.folders:
             self._remove_left_over_files(folder, through)
@@ -108,7 +111,7 @@ class Archivist:
         )
 
     def _remove_left_over_files(self, folder: Path, through: int) -> None:
-        """Remove the files in ``folder`` of an archiving step that was never recorded.
+        """Remove the files in the archive's ``folder`` of an archiving step that was never recorded.
 
         ``through`` is the last entry that is recorded as archived.
         """
@@ -120,14 +123,17 @@ class Archivist:
             self._storage.sync_folder(folder)
 
     def _publish_new_files(self, fresh: list[Path]) -> None:
-        """Rename finished files to their final names, without the ending ``.new``, and sync the folders."""
+        """Rename finished archive files to their final names, without the ending ``.new``, and sync the folders."""
         for path in fresh:
             self._storage.rename(path, path.with_name(path.name.removesuffix(".new")))
         for folder in self._archive.folders:
             self._storage.sync_folder(folder)
 
     def _write_index(self, through: int, records: list[bytes]) -> Generator[None, None, str]:
-        """Write the index with ``records`` added; return its SHA-256."""
+        """Write the index of identifiers with ``records`` added, step by step; return its SHA-256.
+
+        ``through`` is the last entry that it covers.
+        """
         known = self._archive.index()
         chunks: Iterator[bytes] = (
             iter_joined_chunks(iter(records)) if known is None else known.iter_merged_chunks(records)
@@ -155,7 +161,7 @@ class Archivist:
         return digest.hexdigest()
 
     def compare_media_in_steps(self) -> Generator[None, None, list[Path]]:
-        """Compare the segments on both media, one small step per iteration; return the files that were repaired.
+        """Compare the archive segments on both media in small steps; return the files that were repaired.
 
         A segment that is missing or altered on one medium is copied from the other. Raises
         :class:`JournalDamaged` if neither medium has it intact.
@@ -176,7 +182,7 @@ class Archivist:
         return mended
 
     def _are_equal(self, paths: list[Path]) -> Generator[None, None, bool]:
-        """Compare files step by step; return whether their contents are equal."""
+        """Compare files step by step; return whether the contents of all of them are equal."""
         files = [self._storage.open_file(path, write=False) for path in paths]
         try:
             size = files[0].size()
@@ -193,7 +199,7 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the file of the first copy in which every block is proved."""
+        """Return the file of the first copy of a segment in which every block is proved, step by step."""
         reasons = []
         for copy in copies:
             try:
@@ -208,7 +214,7 @@ class Archivist:
         raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
 
     def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
-        """Copy an intact segment over ``path`` step by step; the new file replaces the old one when durable."""
+        """Copy an intact archive segment over ``path`` step by step; the new file replaces the old one when durable."""
         self._storage.make_folder(path.parent)
         fresh = path.with_name(path.name + ".new")
         source = self._storage.open_file(intact, write=False)
@@ -228,7 +234,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the verified index to each medium that lacks it or has another one; return the files written."""
+        """Copy the verified index of identifiers to each medium without it or with another; return files written."""
         if index is None:
             return []
         lacking = self._archive.list_paths_lacking_index(index)

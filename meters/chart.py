@@ -16,7 +16,7 @@ from meters.errors import ForbiddenTransfer, UnknownAccount
 
 
 class Book(StrEnum):
-    """The name of a zero-sum book: the accounts of one book always add up to zero."""
+    """The name of a zero-sum book of the ledger: the accounts of one book always add up to zero."""
 
     LIVE = "live"
     STOCK = "stock"
@@ -26,7 +26,7 @@ class Book(StrEnum):
 
 
 class Role(StrEnum):
-    """The role of an account in: credits = all in + wins - wagers - all out."""
+    """The role of an account in the self-audit's equation: credits = all in + wins - wagers - all out."""
 
     CREDIT = "credit"
     IN = "in"
@@ -39,7 +39,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One line of the chart. ``<...>`` in the pattern stands for one word of ``[A-Za-z0-9_.-]``."""
+    """One line of the chart of accounts. ``<...>`` in the pattern stands for one word of ``[A-Za-z0-9_.-]``."""
 
     pattern: str
     role: Role
@@ -58,11 +58,11 @@ class Account:
 
     @property
     def is_never_negative(self) -> bool:
-        """Return whether its balance may never be negative: the player's credit, in money or points."""
+        """Return whether the account's balance may never be negative: the player's credit, in money or points."""
         return self.role is Role.CREDIT
 
 
-#: Credit kinds, as in voucher and transfer accounts.
+#: Kinds of player's credit, as in voucher and transfer accounts.
 CREDIT_KINDS: Final = ("cashable", "restricted", "nonrestricted")
 
 ACCOUNTS: Final[tuple[Account, ...]] = (
@@ -122,7 +122,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
 
 
 def compile_account_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile an account pattern: ``<...>`` becomes a named word, ``*`` any tail."""
+    """Return the regular expression of an account name pattern: ``<...>`` is a named word, ``*`` any tail."""
     words = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
     return re.compile(words.replace("*", ".*"))
 
@@ -132,7 +132,7 @@ _MATCHERS: Final = tuple((compile_account_pattern(a.pattern), a) for a in ACCOUN
 
 @lru_cache(maxsize=4096)
 def find_account(name: str) -> Account:
-    """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if it is unknown."""
+    """Return the chart's line for the account ``name``; raise :class:`UnknownAccount` if it is unknown."""
     for pattern, line in _MATCHERS:
         found = pattern.fullmatch(name)
         if found and found.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
@@ -142,7 +142,7 @@ def find_account(name: str) -> Account:
 
 @lru_cache(maxsize=4096)
 def check_flow(source: str, target: str) -> None:
-    """Raise :class:`ForbiddenTransfer` unless value may flow from ``source`` to ``target``."""
+    """Raise :class:`ForbiddenTransfer` unless the chart allows value to flow from ``source`` to ``target``."""
     giver, taker = find_account(source), find_account(target)
     if not giver.can_be_debited:
         raise ForbiddenTransfer(f"{source} -> {target}: {source} only takes ({giver.meaning})")
@@ -154,6 +154,6 @@ def check_flow(source: str, target: str) -> None:
 
 @lru_cache(maxsize=4096)
 def parse_account_words(name: str) -> dict[str, str]:
-    """Return the words contained in an account name: position, kind, level."""
+    """Return the words that an account name contains by their names: position, kind, level."""
     found = compile_account_pattern(find_account(name).pattern).fullmatch(name)
     return found.groupdict() if found else {}

@@ -23,7 +23,7 @@ _PURPOSE: Final = b"open-egm checkpoint\0"
 
 
 def snapshot(ledger: Ledger) -> dict[str, Any]:
-    """Return the whole ledger as JSON; :func:`restore` is its inverse."""
+    """Return the whole ledger as the JSON of a checkpoint; :func:`restore` is its inverse."""
     return {
         "given": dict(ledger.given),
         "taken": dict(ledger.taken),
@@ -50,19 +50,19 @@ def snapshot(ledger: Ledger) -> dict[str, Any]:
 
 
 def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], Flow]) -> tuple[str, str, str]:
-    """Return source, target and dimensions of a ledger item, by which a snapshot sorts the flows."""
+    """Return source, target and dimensions of a meter cell, by which a ledger snapshot sorts the flows."""
     (source, target, key), _ = item
     return source, target, str(key)
 
 
 def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
-    """Return name and dimensions of a ledger item, by which a snapshot sorts the counts."""
+    """Return name and dimensions of an occurrence count, by which a ledger snapshot sorts the counts."""
     (name, key), _ = item
     return name, str(key)
 
 
 def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
-    """Rebuild the ledger saved by :func:`snapshot`, at entry ``sequence``."""
+    """Return the ledger saved in a checkpoint by :func:`snapshot`, at entry ``sequence``."""
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.given = Counter(saved["given"])
     ledger.taken = Counter(saved["taken"])
@@ -83,7 +83,7 @@ def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
 
 
 def digest(saved: Mapping[str, object]) -> str:
-    """Return the SHA-256 of a snapshot's canonical JSON, hexadecimal."""
+    """Return the SHA-256 of a ledger snapshot's canonical JSON, hexadecimal."""
     return hashlib.sha256(encode_canonical_json(saved)).hexdigest()
 
 
@@ -93,7 +93,7 @@ def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) 
 
 
 def make(ledger: Ledger, key: MachineKey) -> Transaction:
-    """Return the checkpoint transaction of ``ledger``. It must be appended as the very next entry."""
+    """Return the transaction of a signed checkpoint of ``ledger``. It must be appended as the very next entry."""
     saved = snapshot(ledger)
     ledger_sha256 = digest(saved)
     signature = key.sign(_build_signed_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
@@ -105,7 +105,7 @@ def make(ledger: Ledger, key: MachineKey) -> Transaction:
 
 
 def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
-    """Verify that ``entry`` is a checkpoint signed for its position in the chain; return its ledger snapshot.
+    """Verify that a journal entry is a checkpoint signed for its position in the chain; return its ledger snapshot.
 
     Raises :class:`JournalDamaged` if it is not a checkpoint or not signed with ``public_key``.
     """
@@ -133,7 +133,10 @@ def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, obj
 
 
 def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
-    """Return the machine's public key from the journal's first entry; raise :class:`JournalDamaged`."""
+    """Return the machine's public key from the journal's first entry.
+
+    Raises :class:`JournalDamaged`, naming ``where``, if there is no such entry or key.
+    """
     record = genesis.record if genesis else None
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
         raise JournalDamaged(f"{where} entry 1", "the journal does not begin with its machine")

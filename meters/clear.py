@@ -1,4 +1,4 @@
-"""Authorised clear of a memory that cannot be repaired: starts a new journal that owes what the old one owed.
+"""Authorised clear of a machine memory that cannot be repaired: starts a new journal that owes what the old one owed.
 
 Everything is moved aside as evidence and nothing is deleted. The first entry of the new journal records who
 cleared what and why; its next entries settle or carry over each claim (A-05, A-20, A-21). The caller decides
@@ -30,7 +30,7 @@ from meters.keys import MachineKey
 from meters.lock import FolderLock
 from meters.log import SUFFIX as LOG_SUFFIX
 from meters.policy import Policy
-from meters.salvage import Inspection, Nobody, Salvage, inspect
+from meters.salvage import IgnoringVisitor, Inspection, Salvage, inspect
 from meters.segment import SUFFIX as SEGMENT_SUFFIX
 from meters.storage import DiskStorage, Storage, read_file, replace_file
 from meters.transaction import JSON, Transaction
@@ -53,16 +53,16 @@ CARRIED_OVER: Final = "house:carried_over"
 
 
 class ClearRefused(JournalError):
-    """The clear is not authorised, does not account for what is owed, or may not run now."""
+    """Error: the memory clear is not authorised, does not account for what is owed, or may not run now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearance:
-    """Authorisation of a clear: two persons, the reason, what was inspected, and what happens to what is owed.
+    """Authorisation of a memory clear: two persons, the reason, what was inspected, and what becomes of what is owed.
 
     ``opening`` are the new journal's entries after its first, in order, which settle or carry over each
-    claim; ``claims_record`` is what the first entry records about the claims. ``owed_cents`` is the credit that they
-    account for, minor units; it must equal the credit in one of the copies.
+    claim; ``claims_record`` is what the first entry records about the claims. ``owed_cents`` is the credit
+    that they account for, minor units; it must equal the credit in one of the copies.
     """
 
     person: str
@@ -84,7 +84,7 @@ def clear(
     policy: Policy | None = None,
     storage: Storage | None = None,
 ) -> Path:
-    """Move the whole memory aside and begin a new journal; return the folder of the evidence.
+    """Move the machine's whole memory aside and begin a new journal; return the folder of the evidence.
 
     Raises :class:`ClearRefused` if the clearance does not name two persons and a reason, does not quote the
     inspection's challenge, does not account for the credits to the cent, or another clear was started.
@@ -95,7 +95,7 @@ def clear(
     try:
         if medium.exists(state_dir / PLAN_NAME):
             raise ClearRefused("another clear was started and not completed: complete that one first")
-        found: Inspection[Nobody] = inspect(state_dir, second_dir=second, storage=medium)
+        found: Inspection[IgnoringVisitor] = inspect(state_dir, second_dir=second, storage=medium)
         _check_clearance(clearance, found)
         stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{found.challenge}"
         origin: dict[str, JSON] = {
@@ -105,9 +105,9 @@ def clear(
             "evidence": stamp,
             "before": found.to_json(),
             **(clearance.claims_record or {}),
-            "opening": [[each.id, digest(each)] for each in clearance.opening],
+            "opening": [[transaction.id, digest(transaction)] for transaction in clearance.opening],
         }
-        opening = [build_entry_content(each) for each in clearance.opening]
+        opening = [build_entry_content(transaction) for transaction in clearance.opening]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this mark.
         stop.mark(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
@@ -119,7 +119,7 @@ def clear(
 
 
 def is_clear_unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
-    """Return whether a clear was started here and not completed."""
+    """Return whether a memory clear was started in ``state_dir`` and not completed."""
     return (storage or DiskStorage()).exists(state_dir / PLAN_NAME)
 
 
@@ -131,7 +131,7 @@ def finish(
     policy: Policy | None = None,
     storage: Storage | None = None,
 ) -> Path:
-    """Complete a clear that was started; return the folder of the evidence.
+    """Complete a memory clear that was started; return the folder of the evidence.
 
     Every step may be repeated. Raises :class:`ClearRefused` if no clear was started.
     """
@@ -171,12 +171,15 @@ def finish(
 
 
 def digest(transaction: Transaction) -> str:
-    """Return the SHA-256 of a transaction's content. A new journal's first entry has this for each entry after it."""
+    """Return the SHA-256 of a transaction's content.
+
+    After a clear, a new journal's first entry has this digest for each entry that follows it.
+    """
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
 
 def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
-    """Return the stored plan of a clear that was started. Raises :class:`ClearRefused` if none exists."""
+    """Return the stored plan of a memory clear that was started. Raises :class:`ClearRefused` if none exists."""
     data = read_file(medium, state_dir / PLAN_NAME)
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was started")
@@ -190,7 +193,7 @@ def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
 def _move_all(
     medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, object]
 ) -> None:
-    """Move the old memory and its archive aside; files already moved stay where they are."""
+    """Move the old memory and its archive aside into ``evidence``; files already moved stay where they are."""
     medium.make_folder(evidence)
     replace_file(medium, evidence / "before.json", encode_canonical_json(origin))
     _move_aside(medium, second, second / FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
@@ -205,7 +208,7 @@ def _move_all(
 
 
 def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
-    """Refuse a clear without two persons, a reason, the current challenge, and an account of the credit."""
+    """Refuse a memory clear without two persons, a reason, the current challenge, and an account of the credit."""
     persons = {clearance.person.strip(), clearance.second_person.strip()}
     if "" in persons or len(persons) != 2:
         raise ClearRefused("a clear needs two different persons")
@@ -219,7 +222,9 @@ def _check_clearance(clearance: Clearance, found: Inspection[Any]) -> None:
             f"the machine may owe the player {' or '.join(map(str, stated))} cents of credit,"
             f" {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
-    flows = [t for each in clearance.opening for t in each.transfers if t.source == CARRIED_OVER]
+    flows = [
+        t for transaction in clearance.opening for t in transaction.transfers if t.source == CARRIED_OVER
+    ]
     carried_cents = sum(t.amount_cents for t in flows)
     if carried_cents > clearance.owed_cents:
         raise ClearRefused(f"{carried_cents} cents would be carried over, {clearance.owed_cents} were owed")
@@ -245,7 +250,7 @@ def _move_file(medium: Storage, old: Path, new: Path) -> None:
 
 
 def _is_key_intact(medium: Storage, *folders: Path) -> bool:
-    """Return whether the machine key can be read from one of these folders."""
+    """Return whether an intact machine key can be read from one of ``folders`` on ``medium``."""
     try:
         return MachineKey.load(medium, *folders) is not None
     except JournalDamaged:

@@ -1,4 +1,4 @@
-"""The two copies as one memory: every entry in both, each checked completely, each able to repair the other.
+"""The journal's two copies as one memory: each entry in both, each checked completely, each able to repair the other.
 
 Order of writes for one entry: committed in SQLite (synced), written to the log and synced, then the anchors.
 The first copy is durable before the second is written, so that a person with access to the second medium
@@ -28,7 +28,7 @@ from meters.anchor import FILE_NAME as ANCHOR_NAME
 from meters.anchor import Anchor, AnchorReading, Head
 from meters.archive import FOLDER as ARCHIVE_FOLDER
 from meters.database import FILE_NAME as DATABASE_NAME
-from meters.database import DatabaseCopy
+from meters.database import WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
 from meters.log import SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
@@ -44,8 +44,8 @@ _SCRUB_BYTES: Final = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The location of one machine's memory: two folders on media that the operator chooses."""
+class JournalLocation:
+    """The location of one machine's journal: two folders, on media that the operator chooses."""
 
     storage: Storage
     state_dir: Path
@@ -61,7 +61,7 @@ class Place:
 
     @property
     def has_journal(self) -> bool:
-        """Return whether any part of a journal is there."""
+        """Return whether any part of a journal is in these folders."""
         files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
         return any(self.storage.exists(p) for p in files) or (
             not self.alone and bool(self.log().list_segment_starts())
@@ -73,7 +73,7 @@ class Place:
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
     def log(self) -> LogCopy:
-        """Return the log copy, not yet scanned."""
+        """Return the journal's log (its second copy) in the second folder, not yet scanned."""
         return LogCopy(self.storage, self.second_dir, segment_bytes=self.segment_bytes)
 
 
@@ -81,22 +81,27 @@ class Copies:
     """Both copies of the journal, intact and equal, open for writing. ``findings`` lists the repairs made."""
 
     def __init__(
-        self, place: Place, key: MachineKey, *, journal_exists: bool = False, refill: bool = False
+        self,
+        location: JournalLocation,
+        key: MachineKey,
+        *,
+        journal_exists: bool = False,
+        refill: bool = False,
     ) -> None:
-        """Open, check and if necessary repair both copies in ``place``.
+        """Open, check and if necessary repair both copies of the journal in ``location``.
 
-        ``journal_exists``: a journal was started here, so none is created if none is found. ``refill``: the second
-        medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be repaired,
-        :class:`JournalUnwritable` if a medium refuses.
+        ``journal_exists``: a journal was started here, so none is created if none is found. ``refill``: the
+        second medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be
+        repaired, :class:`JournalUnwritable` if a medium refuses.
         """
         self.findings: list[Finding] = []
-        self._place = place
+        self._location = location
         self._key = key
         self._journal_exists = journal_exists
-        for folder in place.media:
-            place.storage.make_folder(folder)
-        self.log = None if place.alone else place.log()
-        self._database: DatabaseCopy | None = None
+        for folder in location.media:
+            location.storage.make_folder(folder)
+        self.log = None if location.alone else location.log()
+        self._database: WritableDatabase | None = None
         self._anchors: list[Anchor] = []
         try:
             if self.log is None:
@@ -111,7 +116,7 @@ class Copies:
             raise
 
     def close(self) -> None:
-        """Close all files.
+        """Close all files of both copies.
 
         SQLite moves the WAL into its file when the last connection closes, so this is done under control
         first. If a failing medium prevents that, the next start finds pages that differ from their sums and
@@ -129,19 +134,19 @@ class Copies:
         self._anchors.clear()
 
     @property
-    def database(self) -> DatabaseCopy:
-        """Return the first copy, the SQLite database. Raises :class:`JournalDamaged` if it is not open."""
+    def database(self) -> WritableDatabase:
+        """Return the journal's first copy, the SQLite database. Raises :class:`JournalDamaged` if it is not open."""
         if self._database is None:
-            raise JournalDamaged(str(self._place.state_dir), "the first copy is not open")
+            raise JournalDamaged(str(self._location.state_dir), "the first copy is not open")
         return self._database
 
     # ------------------------------------------------------------------ opening
     def _open(self, log: LogCopy) -> None:
-        """Open both copies; repair, rebuild or complete the one that is damaged or behind, from the other."""
-        place = self._place
+        """Open both copies of the journal; repair, rebuild or complete a damaged or shorter one from the other."""
+        location = self._location
         scan = log.scan()
         damage = self._open_database()
-        absent = not place.storage.exists(place.state_dir / DATABASE_NAME)
+        absent = not location.storage.exists(location.state_dir / DATABASE_NAME)
         empty = absent or (not damage and self.database.last()[0] == 0)
         anchored = max(found.sequence for _, found in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
@@ -177,44 +182,55 @@ class Copies:
         return log.remove_unacknowledged_record(head.sequence, head.hash_hex)
 
     def _open_first_copy_only(self) -> None:
-        """Open the first copy while the second medium is missing. Raises :class:`JournalDamaged` if it is damaged."""
+        """Open the journal's first copy while the second medium is missing.
+
+        Raises :class:`JournalDamaged` if it is damaged.
+        """
         damage = self._open_database()
         if damage:
             raise JournalDamaged("both copies", f"{damage}; the second medium is missing")
 
     def _open_database(self) -> str:
-        """Open the first copy, the database. Return what is wrong with it, or an empty string if it was opened."""
+        """Open the journal's first copy, the database.
+
+        Return what is wrong with it, or an empty string if it was opened.
+        """
         try:
-            self._database = DatabaseCopy.attach(self._place.storage, self._place.state_dir, self._key)
+            self._database = WritableDatabase.attach(
+                self._location.storage, self._location.state_dir, self._key
+            )
         except JournalDamaged as why:
             return str(why)
         return ""
 
     def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
-        """Create both copies, empty, because no entry was ever acknowledged here.
+        """Create both copies of the journal, empty, because no entry was ever acknowledged here.
 
         ``absent``: there is no database file yet.
         """
-        place = self._place
+        location = self._location
         if absent:
-            DatabaseCopy.build(place.storage, place.state_dir, self._key, ())
-            self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
+            WritableDatabase.build(location.storage, location.state_dir, self._key, ())
+            self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         if scan.damage:
             log.put_aside(1)
             log.scan()
 
     def _rebuild_database(self, log: LogCopy, damage: str) -> None:
-        """Rename the damaged database as evidence and build a new one from the authentic entries of the log."""
-        place = self._place
-        DatabaseCopy.put_aside(place.storage, place.state_dir)
-        DatabaseCopy.build(
-            place.storage, place.state_dir, self._key, self._iter_authentic_entries(log.records())
+        """Build a new database (first copy) from the authentic entries of the log.
+
+        The damaged database is renamed as evidence.
+        """
+        location = self._location
+        WritableDatabase.put_aside(location.storage, location.state_dir)
+        WritableDatabase.build(
+            location.storage, location.state_dir, self._key, self._iter_authentic_entries(log.records())
         )
-        self._database = DatabaseCopy.attach(place.storage, place.state_dir, self._key)
+        self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Return ``scan``, marked as damaged if entries are missing at the beginning of the log.
+        """Return the log's ``scan``, marked as damaged if entries are missing at the beginning of the log.
 
         Archived entries are removed from the first copy (the database) before they are removed from the log.
         An intact log therefore never begins later than the first copy.
@@ -227,7 +243,7 @@ class Copies:
         return replace(scan, damage=why, bad_segment=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Rewrite the log from its damaged segment on, and prove the result."""
+        """Rewrite the log from its damaged segment on, from the first copy; prove and return the result."""
         last, _ = self.database.last()
         base = self.database.base()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
@@ -250,7 +266,7 @@ class Copies:
         return after
 
     def _complete_shorter_copy(self, log: LogCopy, scan: LogScan) -> None:
-        """Add the missing last entries to the copy that has fewer, from the other copy.
+        """Add the missing last entries to the copy of the journal that has fewer, from the other copy.
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
@@ -274,25 +290,25 @@ class Copies:
         )
 
     def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
-        """Yield only entries sealed by this machine, so that nothing forged in one copy is carried into the other."""
+        """Yield only those entries that this machine sealed, so that no forgery is carried into the other copy."""
         for item in items:
             check_seal(item, self._key)
             yield item
 
     def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
-        """Return the anchor on each medium, with the folder that contains it."""
-        place = self._place
-        return [(folder, Anchor.read(place.storage, folder, self._key)) for folder in place.media]
+        """Return the journal's anchor on each medium, with the folder that contains it."""
+        location = self._location
+        return [(folder, Anchor.read(location.storage, folder, self._key)) for folder in location.media]
 
     def _check_anchors(self) -> None:
         """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
-        place = self._place
+        location = self._location
         sequence, head_hex = self.database.last()
         anchors = self._read_anchors()
         heads = [found.head for _, found in anchors if found.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
-                " and ".join(str(folder / ANCHOR_NAME) for folder in place.media),
+                " and ".join(str(folder / ANCHOR_NAME) for folder in location.media),
                 "every sealed head is missing or broken, so entries may be missing at the end unseen",
             )
         intact = [found for _, found in anchors if found.intact]
@@ -311,11 +327,11 @@ class Copies:
                 self.findings.append(
                     Finding(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
                 )
-            self._anchors.append(Anchor(place.storage, folder, self._key, Head(sequence, head_hex)))
+            self._anchors.append(Anchor(location.storage, folder, self._key, Head(sequence, head_hex)))
 
     # ------------------------------------------------------------------ running
     def append(self, item: SealedEntry) -> None:
-        """Make ``item`` durable in both copies. After any error the journal must be reopened.
+        """Make a journal entry durable in both copies. After any error the journal must be reopened.
 
         If the commit to the first copy fails, nothing is stored. After the commit the entry exists; if
         writing the second copy then fails, the next opening completes it.
@@ -332,7 +348,7 @@ class Copies:
         head = Head(item.entry.sequence, item.entry.hash_hex)
         for anchor in self._anchors:
             anchor.write(head)
-        self._place.storage.sync_together([anchor.file for anchor in self._anchors])
+        self._location.storage.sync_together([anchor.file for anchor in self._anchors])
 
     def drop_through(self, sequence: int) -> None:
         """Allow both copies to remove the entries up to ``sequence``, which are archived, a few at a time.
@@ -343,7 +359,7 @@ class Copies:
             self.database.drop_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
-        """Check before play that both copies end with this entry, and that the next part of each is intact (A-03).
+        """Check before play that both copies end with this entry, and that the next part of each copy is intact (A-03).
 
         Each call continues where the previous one ended, and starts again at the beginning after the end. So
         the whole of both copies is read again and again while the machine runs. Raises
@@ -360,13 +376,13 @@ class Copies:
 
 
 def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:
-    """Append ``items`` to the log and make them durable."""
+    """Append ``items`` to the journal's log and make them durable."""
     for item in items:
         log.write(item)
     log.sync()
 
 
 def check_seal(item: SealedEntry, key: MachineKey) -> None:
-    """Raise :class:`JournalDamaged` unless this machine sealed ``item``."""
+    """Raise :class:`JournalDamaged` unless the seal of this entry is the machine's, by ``key``."""
     if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
         raise JournalDamaged(f"entry {item.entry.sequence}", "it was not written by this machine (seal)")

@@ -1,4 +1,4 @@
-"""The first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger).
+"""The journal's first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger).
 
 Archived entries are removed in the transactions of later entries; their space in the file is reused.
 """
@@ -62,14 +62,15 @@ _DAMAGE: Final = ("not a database", "malformed", "no such table", "no such colum
 
 
 class EntriesArchived(JournalDamaged):
-    """Error: the requested entries have been moved to the archive."""
+    """Error: the requested entries are no longer in the database, because they were moved to the archive."""
 
 
 class DatabaseReader:
-    """Queries on the entries in one SQLite file.
+    """Queries on the journal entries in one SQLite file, the journal's first copy.
 
     Every read proves the hash of the entry, and that the columns by which it was found match the entry. An
-    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify_bundle` detects that.
+    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify_bundle` detects
+    that.
     """
 
     def __init__(self, database: Database, path: Path) -> None:
@@ -80,7 +81,7 @@ class DatabaseReader:
 
     @classmethod
     def open(cls, storage: Storage, folder: Path) -> Self:
-        """Open the copy in ``folder`` read-only, beside a running or a stopped machine.
+        """Open the journal's first copy in ``folder`` read-only, beside a running or a stopped machine.
 
         Raises :class:`JournalUnwritable` if it cannot be opened, :class:`JournalDamaged` if it is not a
         journal.
@@ -95,7 +96,7 @@ class DatabaseReader:
         return reader
 
     def check_format(self) -> None:
-        """Raise :class:`JournalDamaged` unless the file is a journal in this program's format."""
+        """Raise :class:`JournalDamaged` unless the SQLite file is a journal in this program's format."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         self._format = self.run("PRAGMA user_version").fetchone()[0]
         if self._format not in _FORMATS:
@@ -104,7 +105,7 @@ class DatabaseReader:
             )
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable`."""
+        """Run one SQL statement; raise :class:`JournalDamaged` or :class:`JournalUnwritable` if SQLite refuses it."""
         try:
             return self._database.execute(sql, parameters)
         except MediumError as why:
@@ -119,12 +120,12 @@ class DatabaseReader:
         self._database.close()
 
     def last(self) -> tuple[int, str]:
-        """Return the sequence and hash of the last entry (0 and the genesis hash if the file is empty)."""
+        """Return the sequence and hash of the last entry in the file (0 and the genesis hash if it is empty)."""
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
         return (0, GENESIS_HASH) if row is None else (row[0], _to_hex(row[1]))
 
     def base(self) -> tuple[int, str]:
-        """Return the sequence and hash of the entry before the first one in the file; earlier entries are archived."""
+        """Return the sequence and hash of the entry before the file's first one; earlier entries are archived."""
         row = self.run(f"{_SELECT} ORDER BY sequence LIMIT 1").fetchone()
         return (
             (0, GENESIS_HASH)
@@ -133,11 +134,11 @@ class DatabaseReader:
         )
 
     def first(self) -> int:
-        """Return the sequence of the first entry in the file (1 if it is empty)."""
+        """Return the sequence of the first entry in the database (1 if it has none)."""
         return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def hash_at(self, sequence: int) -> str:
-        """Return the hash of entry ``sequence``; raise :class:`JournalDamaged` if it is not there."""
+        """Return the hash of the entry ``sequence``; raise :class:`JournalDamaged` if it is not in the file."""
         if sequence == 0:
             return GENESIS_HASH
         row = self.run("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
@@ -149,7 +150,7 @@ class DatabaseReader:
         return _to_hex(row[0])
 
     def iter_sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
-        """Yield every entry after sequence ``after`` with its seal, proving the chain."""
+        """Yield every entry after sequence ``after`` with its seal, checking that each continues the chain."""
         head_hex = self.hash_at(after)
         sequence = after
         while True:
@@ -168,18 +169,18 @@ class DatabaseReader:
                 return
 
     def by_id(self, tx_id: str) -> StoredEntry | None:
-        """Return the entry with this id, or None."""
+        """Return the entry of the file with this transaction id, or None."""
         row = self.run(f"{_SELECT} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
     def by_ref(self, ref: str) -> list[StoredEntry]:
-        """Return the entries whose ``ref`` is the given id, oldest first."""
+        """Return the entries in the file that settle, void or belong to the entry ``ref``, oldest first."""
         return [
             self._decode_row(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))
         ]
 
     def kinds(self) -> list[str]:
-        """Return every kind of entry in the file, sorted (one index step per kind)."""
+        """Return every kind of entry in the database, sorted (one index step per kind)."""
         found: list[str] = []
         while True:
             last = found[-1] if found else ""
@@ -199,7 +200,7 @@ class DatabaseReader:
         *,
         newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
+        """Yield up to ``limit`` journal entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
 
         Entries are read in pages of limited size in short transactions, so that writing never waits for a
         slow reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the
@@ -216,7 +217,7 @@ class DatabaseReader:
     def _iter_row_batches(
         self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
     ) -> Iterator[_Row]:
-        """Yield the rows of one kind (or of all) between ``bounds``, in batches of growing size."""
+        """Yield the table rows of entries of one kind (or of all) between ``bounds``, read in growing batches."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
@@ -242,7 +243,7 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
 
     def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
-        """Raise :class:`JournalDamaged` unless the columns of a row match the entry in its body."""
+        """Raise :class:`JournalDamaged` unless the columns of an entry's row match the entry in its body."""
         if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
             return
         stored = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
@@ -254,7 +255,10 @@ class DatabaseReader:
                 )
 
     def _decode_row(self, row: _Row) -> StoredEntry:
-        """Return the entry in a row after verifying its hash and its columns. Raises :class:`JournalDamaged`."""
+        """Return the journal entry in a table row after verifying its hash and its columns.
+
+        Raises :class:`JournalDamaged`.
+        """
         sequence, digest, stored, tx_id, kind, ref = row
         body = self._unpack_body(sequence, stored)
         try:
@@ -267,8 +271,8 @@ class DatabaseReader:
         return entry
 
 
-class DatabaseCopy(DatabaseReader):
-    """The copy that the machine writes: the same file with its page sums."""
+class WritableDatabase(DatabaseReader):
+    """The journal's first copy as the machine writes it: the SQLite file, and the checksums of its pages."""
 
     def __init__(self, database: Database, path: Path, sums: PageSums) -> None:
         super().__init__(database, path)
@@ -281,9 +285,10 @@ class DatabaseCopy(DatabaseReader):
 
     @classmethod
     def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[SealedEntry]) -> None:
-        """Create the file in ``folder`` with ``items``, completely or not at all; no earlier file may exist.
+        """Create the journal's first copy in ``folder`` with these entries, completely or not at all.
 
-        It is built under another name and renamed, so that a power loss never leaves an incomplete file.
+        No earlier file may exist. It is built under another name and renamed, so that a power loss never
+        leaves an incomplete file.
         """
         path = folder / FILE_NAME
         fresh = path.with_name(FILE_NAME + ".new")
@@ -331,7 +336,7 @@ class DatabaseCopy(DatabaseReader):
 
     @classmethod
     def attach(cls, storage: Storage, folder: Path, key: MachineKey) -> Self:
-        """Check every byte of the copy in ``folder``, then open it for writing.
+        """Check every byte of the journal's first copy in ``folder``, then open it for writing.
 
         Raises :class:`JournalDamaged` naming what is wrong, or :class:`JournalUnwritable`.
         """
@@ -363,7 +368,10 @@ class DatabaseCopy(DatabaseReader):
         return copy
 
     def _check_ends(self) -> None:
-        """Check that the sequences after the archive have no gap: first, last and count agree."""
+        """Check that the entries in the file have no gap after the archived ones: first, last and count agree.
+
+        Raises :class:`JournalDamaged`.
+        """
         first, last, count = self.run("SELECT min(sequence), max(sequence), count(*) FROM entries").fetchone()
         archived = self.run("SELECT through FROM archived").fetchone()[0]
         if count and (first, last) != (archived + 1, archived + count):
@@ -373,13 +381,13 @@ class DatabaseCopy(DatabaseReader):
         self._first = first or 1
 
     def close(self) -> None:
-        """Close SQLite's file descriptors, then our own."""
+        """Close SQLite's file descriptors of the database, then our own."""
         super().close()
         self._sums.close()
 
     # ------------------------------------------------------------------ writing
     def insert(self, item: SealedEntry) -> None:
-        """Begin a transaction and insert ``item``; :meth:`commit` makes it durable."""
+        """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable."""
         self.run("BEGIN IMMEDIATE")
         self._unsettled = True
         self.run(_INSERT, _build_row(item))
@@ -391,14 +399,14 @@ class DatabaseCopy(DatabaseReader):
         self._archived = sequence
 
     def _remove_some_archived(self) -> None:
-        """Remove the oldest archived entries, at most ``_DROPPED`` of them."""
+        """Remove the oldest archived entries from the file, at most ``_DROPPED`` of them."""
         after = min(self._archived, self._first + _DROPPED - 1)
         self.run("UPDATE archived SET through = ?", (after,))
         self.run("DELETE FROM entries WHERE sequence <= ?", (after,))
         self._first = after + 1
 
     def extend(self, items: Iterable[SealedEntry]) -> None:
-        """Append ``items`` in one transaction (for repairs)."""
+        """Append journal entries in one transaction, for repairs from the other copy."""
         try:
             self.run("BEGIN IMMEDIATE")
             self._unsettled = True
@@ -410,16 +418,16 @@ class DatabaseCopy(DatabaseReader):
             raise
 
     def commit(self) -> None:
-        """Commit; the inserted entries are durable when this returns."""
+        """Commit the SQLite transaction; the inserted entries are durable when this returns."""
         self.run("COMMIT")
 
     def rollback(self) -> None:
-        """Discard the inserted entries; never raises."""
+        """Discard the journal entries inserted since the last commit; never raises."""
         with suppress(JournalUnwritable, JournalDamaged):
             self.run("ROLLBACK")
 
     def settle(self) -> None:
-        """Move the WAL into the database file and record the new page sums. Never waits for a reader.
+        """Move SQLite's WAL into the database file and record the new page sums. Never waits for a reader.
 
         The WAL is then reused from its beginning, because overwriting it costs half as much per sync as
         growing it. If nothing was written since the last call, nothing is moved, so that only pages that the
@@ -429,7 +437,7 @@ class DatabaseCopy(DatabaseReader):
             self._unsettled = not self._sums.settle(self._checkpoint_wal)
 
     def _checkpoint_wal(self) -> bool:
-        """Move the WAL into the file; return False if a reader prevents that now."""
+        """Move SQLite's WAL into the database file; return False if a reader prevents that now."""
         self.run("PRAGMA busy_timeout=0")
         try:
             busy, _, _ = self.run("PRAGMA wal_checkpoint(RESTART)").fetchone()
@@ -442,7 +450,7 @@ class DatabaseCopy(DatabaseReader):
         return not busy
 
     def scrub(self, pages: int) -> None:
-        """Check the next ``pages`` pages against their sums; after the last page, continue with the first.
+        """Check the next ``pages`` pages of the file against their sums; after the last page, continue with the first.
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """
@@ -450,7 +458,7 @@ class DatabaseCopy(DatabaseReader):
 
 
 def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
-    """Compare every page of the copy in ``folder`` with its sum; raise :class:`JournalDamaged` for a bad one.
+    """Compare every page of the journal's first copy in ``folder`` with its sum; raise JournalDamaged for a bad one.
 
     Must not be called by the process that writes the copy (:class:`PageSums`).
     """
@@ -462,7 +470,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
 
 
 def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
-    """Return the columns of an entry's row, in the order of the table."""
+    """Return the columns of a journal entry's table row, in the order of the table."""
     entry = item.entry
     body = pack(entry.body, entry.previous_hex)
     return (
@@ -477,4 +485,5 @@ def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, byt
 
 
 def _to_hex(digest: bytes | str) -> str:
+    """Return a hash, stored in binary or (format 1) as text, in hexadecimal."""
     return digest if isinstance(digest, str) else digest.hex()

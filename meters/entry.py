@@ -1,4 +1,4 @@
-"""A stored entry: a transaction with its place in the hash chain, as canonical JSON bytes.
+"""A stored journal entry: a transaction with its place in the hash chain, as canonical JSON bytes.
 
 The body contains the SHA-256 of the previous body, so the hash of the last entry covers all of them.
 Canonical JSON means: UTF-8, sorted keys, no spaces, no floats, empty members omitted.
@@ -58,22 +58,22 @@ class StoredEntry(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the transaction's id, which the caller chose."""
+        """Return the id of the entry's transaction, which the caller chose."""
         return self.transaction.id
 
     @property
     def kind(self) -> str:
-        """Return the kind of entry."""
+        """Return the kind of the entry, such as ``bill.in``."""
         return self.transaction.kind
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """Return the transfers of value."""
+        """Return the transfers of value that the entry records."""
         return self.transaction.transfers
 
     @property
     def phase(self) -> Phase:
-        """Return the phase: whether value is posted, reserved, settled or voided."""
+        """Return the entry's phase: whether its value is posted, reserved, settled or voided."""
         return self.transaction.phase
 
     @property
@@ -83,7 +83,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return the amounts added to occurrence meters."""
+        """Return the amounts that the entry adds to occurrence meters."""
         return self.transaction.counts
 
     @property
@@ -93,7 +93,7 @@ class StoredEntry(NamedTuple):
 
     @property
     def record(self) -> JSON:
-        """Return the entry's details."""
+        """Return the details that the entry records, for recall and audit."""
         return self.transaction.record
 
 
@@ -118,7 +118,7 @@ _LONG: Final = re.compile(r'(?:"(\w{1,40})"\s*:\s*)?-?(?<![0-9])[0-9]{4301}')
 
 
 def _reject_float(text: str) -> int:
-    """Raise an error: an entry has no number with a fraction or an exponent."""
+    """Raise ValueError: a journal entry has no number with a fraction or an exponent."""
     raise ValueError(f"the float {text[:40]}")
 
 
@@ -134,7 +134,7 @@ def encode_canonical_json(value: object) -> bytes:
 
 
 def parse(data: bytes) -> Any:
-    """Parse JSON bytes; raise ``ValueError`` for invalid JSON and for floats."""
+    """Return the value in JSON bytes; raise ``ValueError`` for invalid JSON and for floats."""
     text = data.decode()
     try:
         value, end = _decoder.raw_decode(text)
@@ -155,7 +155,7 @@ def parse(data: bytes) -> Any:
 
 
 def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous_hex: str) -> StoredEntry:
-    """Create the entry that stores ``transaction`` at its place in the chain.
+    """Return the journal entry that stores ``transaction`` at its place in the chain.
 
     The returned entry contains the transaction *as read back from its bytes*, so the ledger applies now
     exactly what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent
@@ -180,7 +180,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
 
 
 def build_entry_content(transaction: Transaction) -> dict[str, object]:
-    """Return the caller's part of an entry, without what the journal adds; empty members are omitted."""
+    """Return the part of a journal entry that its transaction determines; empty members are omitted."""
     content: dict[str, object] = {"id": transaction.id, "kind": transaction.kind}
     if transaction.transfers:
         content["transfers"] = [
@@ -197,17 +197,17 @@ def build_entry_content(transaction: Transaction) -> dict[str, object]:
 
 
 def has_same_content(stored: StoredEntry, transaction: Transaction) -> bool:
-    """Return whether ``transaction`` has exactly the content recorded in ``stored``."""
+    """Return whether ``transaction`` has exactly the content recorded in the entry ``stored``."""
     # Encode and parse it, as the stored entry was: keys that are not text have become text.
     given = parse(encode_canonical_json(build_entry_content(transaction)))
     return encode_canonical_json(build_entry_content(stored.transaction)) == encode_canonical_json(given)
 
 
 def decode(body: bytes) -> StoredEntry:
-    """Decode an entry from its bytes; raise ``ValueError`` if they are not a valid entry.
+    """Return the journal entry in these bytes; raise ``ValueError`` if they are not a valid entry.
 
-    Every field of the result has its declared type, regardless of who wrote the bytes, so readers need no further
-    checks.
+    Every field of the result has its declared type, regardless of who wrote the bytes, so readers need no
+    further checks.
     """
     try:
         raw = parse(body)
@@ -232,6 +232,7 @@ def decode(body: bytes) -> StoredEntry:
 
 
 def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, object]:
+    """Return a JSON object's members as a dictionary; raise ``ValueError`` for a name that occurs twice."""
     members_by_name = dict(members)
     if len(members_by_name) != len(members):
         raise ValueError("not canonical JSON as a journal writes it: a duplicate name")
@@ -239,7 +240,7 @@ def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, obje
 
 
 def _check_written(raw: object, body: bytes) -> None:
-    """Raise ValueError unless ``body`` is the canonical encoding of ``raw``.
+    """Raise ValueError unless an entry's bytes ``body`` are the canonical encoding of the parsed ``raw``.
 
     Otherwise two readers could disagree, for example about a duplicate name, while the hash is the same.
     """
@@ -276,7 +277,7 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _decode_plain_transaction(raw: dict[str, Any]) -> Transaction | None:
-    """Return the transaction of a plain entry by a fast path, or None if its parts must be checked one by one.
+    """Return the transaction of a plain entry by a fast path, or None if its parts must be checked singly.
 
     ``raw`` comes from the parser and its record has been checked. The result equals that of
     :class:`Transaction`.
@@ -339,6 +340,7 @@ def is_time(text: str) -> bool:
 
 
 def _parse_time(text: str) -> datetime:
+    """Return the time in a journal entry's text. Raises ``ValueError`` if it has no time zone."""
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
         raise ValueError(f"not an entry (time {text!r} is of no zone)")
@@ -346,7 +348,10 @@ def _parse_time(text: str) -> datetime:
 
 
 def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
-    """Decode the result of :func:`build_entry_content`. Raises KeyError, TypeError or ValueError if it is invalid."""
+    """Return the transaction in the result of :func:`build_entry_content`.
+
+    Raises KeyError, TypeError or ValueError if it is invalid.
+    """
     ref = raw.get("ref")
     if ref is not None and type(ref) is not str:
         raise ValueError(f"not an entry (ref {ref!r})")
@@ -365,14 +370,14 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
 
 
 def _parse_transfer(raw: object) -> Transfer:
-    """Return the transfer in parsed JSON. Raises TypeError or ValueError if it is not one."""
+    """Return the transfer of value in an entry's parsed JSON. Raises TypeError or ValueError if it is not one."""
     if type(raw) is not list or not all(type(name) is str for name in raw[:2]):
         raise ValueError(f"not an entry (transfer {raw!r})")
     return Transfer(*raw)
 
 
 def _check_object(raw: Any, name: str) -> dict[str, Any]:
-    """Return ``raw`` if it is a JSON object. Raises an error that names the field ``name`` otherwise."""
+    """Return ``raw`` if it is a JSON object. Raises an error that names the entry's field ``name`` otherwise."""
     if type(raw) is not dict:
         raise ValueError(f"not an entry ({name} {raw!r})")
     return raw
@@ -381,7 +386,7 @@ def _check_object(raw: Any, name: str) -> dict[str, Any]:
 def decode_next_entry(
     body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str
 ) -> StoredEntry:
-    """Decode ``body`` and verify that it is entry ``sequence``, with the hash ``hash_hex``, after ``previous_hex``.
+    """Return the journal entry in ``body`` after verifying that it is entry ``sequence``, with these hashes.
 
     Raises :class:`JournalDamaged`, naming ``where``, if hash, sequence or chain disagree.
     """

@@ -32,7 +32,7 @@ _PURPOSE: Final = b"open-egm export\0"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of an export, as its first line states it."""
+    """The header of a journal export, as its first line states it."""
 
     public_key: bytes
     sequence: int
@@ -43,10 +43,11 @@ class Header:
 
 
 def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0) -> int:
-    """Write the export of ``view``, entries after ``after``, to ``file``; return the number of entries."""
+    """Write a signed export of the journal, entries after ``after``, to ``file``; return the number of entries."""
     digest = hashlib.sha256()
 
     def write_line(data: bytes) -> None:
+        """Write a line of the export and add it to the digest."""
         digest.update(data + b"\n")
         file.write(data + b"\n")
 
@@ -90,10 +91,10 @@ def verify_readout(signed: Mapping[str, object], name: str) -> bytes:
 
 
 class ExportReader:
-    """Reader of an export: :attr:`header`, then :meth:`iter_bodies`, which ends by checking the footer."""
+    """Reader of a journal export: :attr:`header`, then :meth:`iter_bodies`, which ends by checking the footer."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
-        """Read the header; raise :class:`JournalDamaged` if ``file`` is not an export."""
+        """Read the export's header; raise :class:`JournalDamaged` if ``file`` is not an export."""
         self._file = file
         self._name = name
         self._digest = hashlib.sha256()
@@ -117,7 +118,7 @@ class ExportReader:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
 
     def iter_bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of each entry; then set :attr:`footer_fault` from digest and signature.
+        """Yield the bytes of each exported entry; then set :attr:`footer_fault` from digest and signature.
 
         Raises :class:`JournalDamaged` for a line that is longer than any entry.
         """
@@ -130,7 +131,7 @@ class ExportReader:
         self.footer_fault = self._check_footer(last or b"")
 
     def _read_next_line(self) -> bytes:
-        """Return the next line with its newline, or nothing at the end; limits the length of hostile input."""
+        """Return the export's next line with its newline, or nothing at the end; limits the length of hostile input."""
         self._line += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
         if len(line.removesuffix(b"\n")) > BODY_BYTES_MAX:
@@ -139,7 +140,7 @@ class ExportReader:
         return line
 
     def _check_footer(self, line: bytes) -> str:
-        """Return why the footer does not match the file, or an empty string if digest and signature are right."""
+        """Return why the export's footer does not match the file, or an empty string if digest and signature do."""
         try:
             raw = parse(line)
             sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")

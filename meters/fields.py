@@ -14,7 +14,7 @@ _PLACES: Final = 1 << 63
 
 
 def read_field(raw: object, name: str) -> object:
-    """Return the named field of a JSON object."""
+    """Return the named field of a JSON object. Raises ``ValueError`` if there is none."""
     if not isinstance(raw, Mapping):
         raise ValueError("it is no JSON object")  # noqa: TRY004 (of a file, no argument)
     if name not in raw:
@@ -24,13 +24,13 @@ def read_field(raw: object, name: str) -> object:
 
 
 def build_field_error(raw: object, name: str, due: str) -> ValueError:
-    """Return the error for a field of ``raw`` whose value is not the expected one; ``due`` says what is expected."""
+    """Return the error for a JSON object's field that has a wrong value; ``due`` says what is expected."""
     shown = repr(read_field(raw, name))
     return ValueError(f"{name} is {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}...'}, not {due}")
 
 
 def read_hex_field(raw: object, name: str) -> bytes:
-    """Return the bytes of a field in lower-case hexadecimal."""
+    """Return the bytes in a JSON object's field of lower-case hexadecimal. Raises ``ValueError``."""
     text = read_field(raw, name)
     try:
         data = bytes.fromhex(text) if isinstance(text, str) else None
@@ -42,7 +42,10 @@ def read_hex_field(raw: object, name: str) -> bytes:
 
 
 def read_entry_number_field(raw: object, name: str) -> int:
-    """Return a field that is an entry number. 0 is allowed too. Raises ``ValueError`` for any other value."""
+    """Return a JSON object's field that is a journal entry number; 0 is allowed too.
+
+    Raises ``ValueError`` for any other value.
+    """
     value = read_field(raw, name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _PLACES:
         raise build_field_error(raw, name, "the number of an entry")
@@ -50,7 +53,7 @@ def read_entry_number_field(raw: object, name: str) -> int:
 
 
 def read_time_field(raw: object, name: str) -> datetime:
-    """Return a field that is an ISO 8601 time with offset."""
+    """Return a JSON object's field that is an ISO 8601 time with offset. Raises ``ValueError``."""
     text = read_field(raw, name)
     try:
         found = datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""Permanent index of the identifiers of archived entries, for those that cannot be derived.
+"""Permanent index of the identifiers of archived journal entries, for those that cannot be derived.
 
 Most identifiers state the position of their entry, because the machine derives them from it. A game's entries
 are found by the position in their identifiers. All others (a host's transfer, later entries about a ticket or
@@ -26,14 +26,14 @@ _OF_PLAY: Final = re.compile(r"(play-(\d+)-[0-9a-f]{8})\.(?!start\b)[a-z0-9_.-]+
 _ROOT: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
 
 
-def parse_own_sequence(tx_id: str) -> int | None:
-    """Return the sequence of its own entry that an identifier contains, or None if it contains none."""
+def parse_entry_sequence(tx_id: str) -> int | None:
+    """Return the sequence of the entry that has this identifier, if the identifier states it, else None."""
     found = _OWN.fullmatch(tx_id)
     return None if found is None else int(found[1] or found[2])
 
 
 def parse_play_start(tx_id: str) -> tuple[int, str] | None:
-    """Return the sequence and the id of the play's first entry, from the id of a later entry of that play.
+    """Return the sequence and the id of a play's first entry, from the id of a later entry of that play.
 
     Return None for any other identifier.
     """
@@ -42,7 +42,7 @@ def parse_play_start(tx_id: str) -> tuple[int, str] | None:
 
 
 def parse_root_sequence(tx_id: str, mark: str) -> int | None:
-    """Return the sequence in an identifier that journal ``mark`` made, or in the one it derives from.
+    """Return the sequence in an identifier that the journal ``mark`` made, or in the one it derives from.
 
     No earlier entry can have the identifier. Return None for an identifier that another journal or nobody
     made.
@@ -52,7 +52,7 @@ def parse_root_sequence(tx_id: str, mark: str) -> int | None:
 
 
 class Gatherer:
-    """Collector of the index records of a segment; pass it the segment's entries in order."""
+    """Collector of the identifier index records of an archive segment, from the segment's entries in order."""
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
@@ -60,9 +60,9 @@ class Gatherer:
         self._records: list[bytes] = []
 
     def see(self, entry: StoredEntry) -> None:
-        """Add the index records of the segment's next entry."""
+        """Add the identifier index records of the segment's next entry."""
         play = parse_play_start(entry.id)
-        if parse_own_sequence(entry.id) == entry.sequence:
+        if parse_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
                 self._open[entry.id] = entry.sequence
         elif play is None or self._open.get(play[1]) != play[0]:
@@ -71,7 +71,7 @@ class Gatherer:
             del self._open[play[1]]
 
     def records(self) -> list[bytes]:
-        """Return the index records, sorted.
+        """Return the identifier index records of the segment, sorted.
 
         A play that is still open has a record for its first entry, because its last one will be in a later
         segment.
@@ -85,14 +85,14 @@ def _pack_record(tx_id: str, sequence: int) -> bytes:
 
 
 class Index:
-    """The index in one file, searched without loading it."""
+    """The index of archived entries' identifiers in one file, searched without loading it."""
 
     def __init__(self, storage: Storage, path: Path) -> None:
         self._storage = storage
         self.path = path
 
     def check(self, digest: str) -> None:
-        """Raise :class:`JournalDamaged` unless the file is the one with this SHA-256."""
+        """Raise :class:`JournalDamaged` unless the index file is the one with this SHA-256."""
         found = hashlib.sha256()
         for chunk in self._iter_chunks():
             found.update(chunk)
@@ -100,19 +100,19 @@ class Index:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
 
     def find_entry_numbers(self, tx_id: str) -> list[int]:
-        """Return the numbers of the entries that may have this identifier: usually none or one."""
-        wanted = _pack_record(tx_id, 0)
+        """Return the numbers of the archived entries that may have this identifier: usually none or one."""
+        lowest_record = _pack_record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
             low, high = 0, file.size() // _RECORD.size
             while low < high:
                 middle = (low + high) // 2
-                if file.read_at(middle * _RECORD.size, _RECORD.size) < wanted:
+                if file.read_at(middle * _RECORD.size, _RECORD.size) < lowest_record:
                     low = middle + 1
                 else:
                     high = middle
             found = []
-            while (record := file.read_at(low * _RECORD.size, _RECORD.size))[:8] == wanted[:8]:
+            while (record := file.read_at(low * _RECORD.size, _RECORD.size))[:8] == lowest_record[:8]:
                 found.append(_RECORD.unpack(record)[1])
                 low += 1
             return found
@@ -120,6 +120,7 @@ class Index:
             file.close()
 
     def _iter_chunks(self) -> Iterator[bytes]:
+        """Yield the bytes of the index file, a chunk of records at a time."""
         file = self._storage.open_file(self.path, write=False)
         try:
             size = _CHUNK * _RECORD.size
@@ -129,7 +130,7 @@ class Index:
             file.close()
 
     def iter_merged_chunks(self, records: list[bytes]) -> Iterator[bytes]:
-        """Yield the index with ``records`` added, a chunk at a time."""
+        """Yield the bytes of the index with ``records`` added, a chunk at a time."""
         known = (
             chunk[at : at + _RECORD.size]
             for chunk in self._iter_chunks()
@@ -139,7 +140,7 @@ class Index:
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the concatenated records in chunks of at most _CHUNK records."""
+    """Yield the concatenated index records in chunks of at most _CHUNK records."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)

@@ -11,7 +11,7 @@ from meters import checkpoint, stop
 from meters.archive import Boundary
 from meters.archiving import Archivist
 from meters.beginning import check_beginning, complete_first_start, load_or_create_key
-from meters.copies import SECOND_FOLDER, Copies, Place, check_seal
+from meters.copies import SECOND_FOLDER, Copies, JournalLocation, check_seal
 from meters.entry import StoredEntry, encode, has_same_content
 from meters.errors import (
     IdConflict,
@@ -51,25 +51,25 @@ class Journal(JournalView):
 
     def __init__(
         self,
-        place: Place,
+        location: JournalLocation,
         key: MachineKey,
         pairing: Pairing,
         locks: list[FolderLock],
         now: Callable[[], datetime],
         policy: Policy,
     ) -> None:
-        self._place = place
+        self._location = location
         self._key = key
         self._locks = locks
         self._now = now
         self._policy = policy
         self._failure: JournalError | None = None
         self._missing = pairing.missing
-        self._room = Room(place.storage, place.media, policy.reserve_bytes)
+        self._room = Room(location.storage, location.media, policy.reserve_bytes)
         self._full = ""
-        self._copies = Copies(place, key, journal_exists=pairing.journal_exists, refill=pairing.refill)
+        self._copies = Copies(location, key, journal_exists=pairing.journal_exists, refill=pairing.refill)
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
-        if place.alone:
+        if location.alone:
             self._copies.findings.append(Finding(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing))
         self._sealing: Generator[None, None, Transaction] | None = None
         self._comparing: Generator[None, None, list[Path]] | None = None
@@ -82,8 +82,8 @@ class Journal(JournalView):
             Ledger(),
             key.public_key,
             key,
-            storage=place.storage,
-            archives=place.archives,
+            storage=location.storage,
+            archives=location.archives,
         )
 
     @classmethod
@@ -100,7 +100,7 @@ class Journal(JournalView):
         alone: bool = False,
         may_begin: Callable[[], None] = lambda: None,
     ) -> "Journal":
-        """Open the journal in ``state_dir``, creating it at first, and rebuild its exact state.
+        """Open the journal in ``state_dir``, creating it at the first start, and rebuild its exact state.
 
         ``now`` returns the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is
         written into a new journal; a journal of another machine is refused (A-23). If one copy is damaged, it
@@ -116,10 +116,10 @@ class Journal(JournalView):
         found = find_pairing(medium, state_dir, second, machine_id)
         if cleared is not None:
             found = Pairing(missing=found.missing)
-        how = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
+        opening = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
         if not found.missing:
             try:
-                return cls._open_with_room(how, found)
+                return cls._open_with_room(opening, found)
             except JournalUnwritable as why:
                 if not alone or isinstance(why, MediumFull):
                     raise
@@ -129,42 +129,46 @@ class Journal(JournalView):
             raise MediumMissing(found.missing)
         if not found.journal_exists:
             raise JournalUnwritable(f"a journal begins on both media: {found.missing}")
-        return cls._open_with_room(how, found)
+        return cls._open_with_room(opening, found)
 
     @classmethod
-    def _open_with_room(cls, how: "_Opening", found: Pairing) -> "Journal":
-        """Open the journal. If a medium is full, release the reserves and try once more."""
+    def _open_with_room(cls, opening: "_Opening", found: Pairing) -> "Journal":
+        """Open the journal. If a medium is full, release the reserved space and try once more."""
         try:
-            return cls._open_once(how, found)
+            return cls._open_once(opening, found)
         except MediumFull:
-            media = (how.state_dir,) if found.missing else (how.state_dir, how.second_dir)
-            if not Room(how.storage, media, how.policy.reserve_bytes).release():
+            media = (opening.state_dir,) if found.missing else (opening.state_dir, opening.second_dir)
+            if not Room(opening.storage, media, opening.policy.reserve_bytes).release():
                 raise
-            return cls._open_once(how, found)
+            return cls._open_once(opening, found)
 
     @classmethod
-    def _open_once(cls, how: "_Opening", found: Pairing) -> "Journal":
+    def _open_once(cls, opening: "_Opening", found: Pairing) -> "Journal":
         """Lock both media, check that the journal may be opened, open its copies and load the ledger."""
-        place = Place(
-            how.storage, how.state_dir, how.second_dir, how.policy.segment_bytes, bool(found.missing)
+        location = JournalLocation(
+            opening.storage,
+            opening.state_dir,
+            opening.second_dir,
+            opening.policy.segment_bytes,
+            bool(found.missing),
         )
         locks: list[FolderLock] = []
         journal = None
         try:
-            locks.extend(FolderLock(folder) for folder in dict.fromkeys(place.media))
-            if how.cleared is None:
-                stop.check(place.storage, place.media)
+            locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
+            if opening.cleared is None:
+                stop.check(location.storage, location.media)
             if found.first is not None:
-                found.first.write(place.storage, place.state_dir)
-            if how.cleared is None and not found.journal_exists and not place.has_journal:
-                check_beginning(place)
-                how.may_begin()
-            journal = cls(place, load_or_create_key(place), found, locks, how.now, how.policy)
-            if how.cleared is None and not found.journal_exists and journal._database.last()[0] == 0:
-                how.may_begin()
-            journal._start(how.machine_id, how.cleared)
-            write_labels(place.storage, place.media, journal._key, how.machine_id)
-            complete_first_start(place)
+                found.first.write(location.storage, location.state_dir)
+            if opening.cleared is None and not found.journal_exists and not location.has_journal:
+                check_beginning(location)
+                opening.may_begin()
+            journal = cls(location, load_or_create_key(location), found, locks, opening.now, opening.policy)
+            if opening.cleared is None and not found.journal_exists and journal._database.last()[0] == 0:
+                opening.may_begin()
+            journal._start(opening.machine_id, opening.cleared)
+            write_labels(location.storage, location.media, journal._key, opening.machine_id)
+            complete_first_start(location)
             journal.look_for_room()
         except BaseException:
             if journal is not None:
@@ -180,22 +184,22 @@ class Journal(JournalView):
 
         Only the first while the second is missing.
         """
-        return self._place.media
+        return self._location.media
 
     @property
     def missing(self) -> str:
-        """Return why the second medium is not in use, or an empty string."""
+        """Return why the second medium is not in use, or an empty string if it is."""
         return self._missing
 
     @property
     def full(self) -> str:
-        """Return which medium was full at the last check and why; empty if none was."""
+        """Return which medium was full at the last check and why; an empty string if none was."""
         return self._full
 
     def look_for_room(self) -> str:
         """Check that each medium has free space and its reserve; if not, release the reserves and record an event.
 
-        Return, and store in :attr:`full`, which medium is full and why; empty if none is. While a medium is
+        Return, and store in :attr:`full`, which medium is full and why, or an empty string. While a medium is
         full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
@@ -237,7 +241,10 @@ class Journal(JournalView):
             )
 
     def _record_clock_set_back(self) -> None:
-        """If the clock was set back, record it. Entries are ordered by their sequence, never by their time."""
+        """If the machine's clock was set back since the last entry, record it.
+
+        Entries are ordered by their sequence, never by their time.
+        """
         last = next(self._copies.database.walk((), 0, None, 1, newest_first=True)).time_utc
         now = self._now()
         if now < last:
@@ -250,23 +257,23 @@ class Journal(JournalView):
             )
 
     def _load(self, machine_id: str) -> None:
-        """Rebuild the ledger from the journal and audit it. Raises :class:`JournalDamaged`."""
+        """Rebuild the ledger from the journal's entries and audit it. Raises :class:`JournalDamaged`."""
         ledger, public_key = load(self._copies.database, self._key)
         if public_key != self.public_key:
             raise JournalDamaged(
-                str(self._place.state_dir), "the machine key is not the one this journal names"
+                str(self._location.state_dir), "the machine key is not the one this journal names"
             )
         self._ledger = ledger
         genesis = self.genesis.record
         found = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
         if machine_id and found and found != machine_id:
             raise JournalDamaged(
-                str(self._place.state_dir), f"the journal is of machine {found}, not {machine_id}"
+                str(self._location.state_dir), f"the journal is of machine {found}, not {machine_id}"
             )
         ledger.run_full_audit()
         if furthest := self._archive.find_newer_archived_entry(self.sequence, self.genesis):
             raise JournalDamaged(
-                str(self._place.state_dir),
+                str(self._location.state_dir),
                 f"both copies end at entry {self.sequence}, and the archive goes to {furthest}",
             )
         try:
@@ -282,7 +289,7 @@ class Journal(JournalView):
         self._drop_archived(None if newest is None else read_checkpoint_boundary(newest))
 
     def close(self) -> None:
-        """Sign a last checkpoint, close the files and release the folders."""
+        """Sign a last checkpoint, close the journal's files and release its folders."""
         try:
             if self._failure is None:
                 self.checkpoint()
@@ -290,7 +297,7 @@ class Journal(JournalView):
             self.abandon()
 
     def abandon(self) -> None:
-        """Close the files and release the folders without writing anything more."""
+        """Close the journal's files and release its folders without writing anything more."""
         self._copies.close()
         for lock in self._locks:
             lock.release()
@@ -345,7 +352,7 @@ class Journal(JournalView):
             raise IdConflict(f"id {tx_id} is of an archived entry that cannot be read: {why}") from why
 
     def _write_in_reserve(self, transaction: Transaction, why: MediumFull) -> Posted:
-        """Release the reserves and write the transaction again, unless the first copy has stored it already."""
+        """Release the reserved space and write the transaction again, unless the first copy has stored it already."""
         self._reopen_in_reserve(why)
         stored = self._database.by_id(transaction.id)
         if stored is not None:  # the first copy had room for it
@@ -353,7 +360,7 @@ class Journal(JournalView):
         return self._write(transaction)
 
     def _reopen_in_reserve(self, why: MediumFull) -> None:
-        """Release the reserves and open the copies again. Raises ``why`` if there is no reserve."""
+        """Release the reserved space and open the copies again. Raises ``why`` if no space was reserved."""
         if not self._room.release():
             raise why
         self._reopen(why)
@@ -374,7 +381,7 @@ class Journal(JournalView):
             self._ledger.self_audit()
         except SelfAuditFailed as why:
             self._failure = why
-            stop.mark(self._place.storage, self._place.media, str(why))
+            stop.mark(self._location.storage, self._location.media, str(why))
             raise
         except JournalError as why:
             self._failure = why
@@ -397,7 +404,7 @@ class Journal(JournalView):
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
-        """Check before play (A-03): the self-audit, the last entry of both copies, and the next part of each.
+        """Check before play (A-03): the self-audit, the last entry of both copies, and the next part of each copy.
 
         Damage to one copy is repaired immediately. If both are damaged, :class:`JournalDamaged` is raised; if
         the self-audit fails, :class:`SelfAuditFailed`. The machine must then stop.
@@ -415,18 +422,19 @@ class Journal(JournalView):
 
     # ------------------------------------------------------------------ the archive
     def _create_archivist(self) -> Archivist:
-        return Archivist(self._place.storage, self._archive, self._database, self._key, check_seal)
+        """Return the writer of archive segments for this journal."""
+        return Archivist(self._location.storage, self._archive, self._database, self._key, check_seal)
 
     def _drop_archived(self, boundary: Boundary | None) -> None:
         """Allow both copies to remove the entries up to the end of the archive."""
         self._copies.drop_through(0 if boundary is None else boundary.through)
 
     def _archive_some(self) -> None:
-        """Take one small step of archiving if there are enough old entries.
+        """Take one small step of archiving entries if there are enough old ones.
 
         If a medium refuses or is missing, archiving is only delayed: the entries stay in the copies.
         """
-        if self._place.alone or self._archive_checks_to_skip:
+        if self._location.alone or self._archive_checks_to_skip:
             self._archive_checks_to_skip = max(0, self._archive_checks_to_skip - 1)
             return
         try:
@@ -479,7 +487,7 @@ class Journal(JournalView):
         )
 
     def _record_archive_event(self, code: str, why: str) -> None:
-        """Append an event entry about the archive with this code and reason."""
+        """Append a journal entry for an event of the archive, with this code and reason."""
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",
@@ -490,7 +498,7 @@ class Journal(JournalView):
         )
 
     def _repair_and_reopen(self, damage: JournalDamaged) -> None:
-        """Close both copies and open them as at start-up: check everything, repair, verify, record."""
+        """Close both copies of the journal and open them as at start-up: check everything, repair, verify, record."""
         acknowledged = (self.sequence, self.head_hash)
         self._reopen(damage)
         if self._database.last() != acknowledged:
@@ -506,13 +514,13 @@ class Journal(JournalView):
         self._failure = why
         self._sealing = self._comparing = None
         self._copies.close()
-        self._copies = Copies(self._place, self._key, journal_exists=True)
+        self._copies = Copies(self._location, self._key, journal_exists=True)
         self._database = self._copies.database
 
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """The parameters of :meth:`Journal.open`, stored so that the journal can be reopened."""
+    """The arguments of :meth:`Journal.open`, stored so that the journal can be reopened."""
 
     storage: Storage
     state_dir: Path

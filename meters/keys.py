@@ -43,7 +43,7 @@ def is_signed_by(public_key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 class MachineKey:
-    """The secret key of one machine; ``findings`` lists repairs made while reading it."""
+    """The secret signing key of one machine; ``findings`` lists repairs made while reading it."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
@@ -54,7 +54,7 @@ class MachineKey:
 
     @classmethod
     def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
-        """Read the key from ``folders``, one per medium, or return None if no folder has one.
+        """Return the machine's key from ``folders``, one per medium, or None if no folder has one.
 
         ``mend`` rewrites a lost or damaged copy. Raises :class:`JournalDamaged` if no copy is intact, or two
         differ.
@@ -80,7 +80,10 @@ class MachineKey:
 
     @classmethod
     def create(cls, storage: Storage, *folders: Path) -> "MachineKey":
-        """Create a key in ``folders``, one per medium, durably, from the storage's random bytes."""
+        """Return a new machine key, stored durably in ``folders``, one per medium.
+
+        It comes from the storage's random bytes.
+        """
         seed = storage.random_bytes(_SEED_BYTES)
         Mirror(storage, folders, FILE_NAME).write(seed)
         return cls(seed)
@@ -97,7 +100,7 @@ class MachineKey:
 
     @property
     def fingerprint(self) -> str:
-        """Return the fingerprint of the public key: its short form for people."""
+        """Return the fingerprint of the machine's public key: its short form for people."""
         return format_fingerprint(self.public_key)
 
     def seal(self, message: bytes) -> bytes:
@@ -109,12 +112,15 @@ class MachineKey:
         return hmac.compare_digest(self.seal(message), seal)
 
     def sign(self, message: bytes) -> bytes:
-        """Return the Ed25519 signature of ``message`` (64 bytes)."""
+        """Return the machine's Ed25519 signature of ``message`` (64 bytes)."""
         return self._private.sign(message)
 
 
 def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
-    """Return the seed of a machine whose key had one copy: the file holds the seed and its SHA-256, nothing else."""
+    """Return the seed in a key file of an earlier version, which had one copy: the seed and its SHA-256.
+
+    None if the file is anything else.
+    """
     data = read_file(storage, folder / FILE_NAME) or b""
     seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]
     return seed if len(seed) == _SEED_BYTES and hashlib.sha256(seed).digest() == check else None

@@ -1,7 +1,7 @@
-"""The ledger: the sums over the journal. Pure: entries in, balances, meters and machine state out.
+"""The ledger: the sums over the journal. Entries go in; balances, meters and machine state come out.
 
-The machine, a reader beside it and an auditor on another computer all run this same replay. The journal is
-the truth, and everything here can be rebuilt from it.
+The machine, a reader beside it and an auditor on another computer all run this same replay, which has no
+other input. The journal is the truth, and everything here can be rebuilt from it.
 """
 
 from collections import Counter
@@ -15,16 +15,16 @@ from meters.errors import InvalidTransaction, JournalDamaged, Overdrawn, SelfAud
 from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
 
 DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
-"""Dimensions as a sorted tuple: the key of a meter cell."""
+"""Dimensions of an amount as a sorted tuple: part of the key of a meter cell."""
 
 
 Cell: TypeAlias = tuple[str, str, DimsKey]
-"""A meter cell: flow from one account to another under the same dimensions."""
+"""The key of a meter cell: source account, target account and dimensions of a flow of value."""
 
 
 @dataclass(slots=True)
 class Flow:
-    """One meter cell: the amount that flowed from one account to another under the same dimensions."""
+    """One meter cell's sum: the amount that flowed from one account to another under the same dimensions."""
 
     amount_cents: int = 0
     times: int = 0
@@ -32,7 +32,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Value reserved by transaction ``id`` until it is settled or voided."""
+    """Value that the transaction ``id`` reserved, until it is settled or voided."""
 
     id: str
     kind: str
@@ -41,7 +41,7 @@ class Reservation:
 
 
 class Plan(NamedTuple):
-    """The effect of one checked transaction, computed before it is written, so that applying it cannot fail.
+    """The effect of one checked transaction on the ledger, computed before it is written, so that applying cannot fail.
 
     ``moves``: transfers to apply; ``cells``: the meter cell of each; ``counts``: amounts to add to occurrence
     meters; ``opens`` / ``closes``: the reservation it opens or closes.
@@ -55,25 +55,28 @@ class Plan(NamedTuple):
 
 
 def build_dims_key(dims: Dims) -> DimsKey:
-    """Return ``dims`` as the key of a meter cell."""
+    """Return the dimensions ``dims`` of an amount in sorted form, as a meter cell's key has them."""
     return tuple(sorted(dims.items()))
 
 
 def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
-    """Return ``transfers`` with the transaction's ``dims`` added, which their own override."""
+    """Return ``transfers`` with the transaction's dimensions ``dims`` added, which their own override."""
     if not dims:
         return transfers
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
 def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
-    """Return the meter cell of each of ``moves``; ``key`` is the key of the default dimensions ``dims``."""
+    """Return the key of the meter cell to which each transfer adds.
+
+    ``key`` is the sorted form of the default dimensions ``dims``.
+    """
     return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Balances, meter cells, counts, pending reservations and machine state after ``sequence`` entries."""
+    """A journal's balances, meter cells, counts, pending reservations and machine state after ``sequence`` entries."""
 
     sequence: int = 0
     head_hex: str = GENESIS_HASH
@@ -97,7 +100,7 @@ class Ledger:
         return self.taken[name] - self.given[name]
 
     def available_cents(self, name: str) -> int:
-        """Return the balance of ``name`` minus its pending reservations."""
+        """Return the balance of the account ``name`` minus its pending reservations, in minor units."""
         return self.balance_cents(name) - self.held[name]
 
     def credits_cents(self) -> int:
@@ -113,7 +116,7 @@ class Ledger:
         return self.taken.keys() | self.given.keys()
 
     def count_totals(self) -> dict[str, int]:
-        """Return every count summed over its dimensions."""
+        """Return every occurrence count summed over its dimensions."""
         totals: Counter[str] = Counter()
         for (name, _), times in self.counts.items():
             totals[name] += times
@@ -121,7 +124,7 @@ class Ledger:
 
     # ------------------------------------------------------------------ applying
     def plan(self, transaction: Transaction) -> Plan:
-        """Check ``transaction`` against the books without changing them.
+        """Return the effect of ``transaction`` after checking it against the books, which stay unchanged.
 
         Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
         :class:`ForbiddenTransfer`.
@@ -177,7 +180,7 @@ class Ledger:
                 )
 
     def commit(self, plan: Plan, entry: StoredEntry) -> None:
-        """Apply ``plan``, which was made for ``entry``; nothing here can fail."""
+        """Apply ``plan``, which was made for the journal entry ``entry``; nothing here can fail."""
         self._apply_transfers(plan)
         if plan.opens:
             self.pending[plan.opens.id] = plan.opens
@@ -217,7 +220,7 @@ class Ledger:
         cell.times += times
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
-        """Apply stored ``entries`` in order; raise :class:`JournalDamaged` at an impossible one."""
+        """Apply stored journal entries in order; raise :class:`JournalDamaged` at an impossible one."""
         for entry in entries:
             try:
                 plan = self.plan(entry.transaction)
@@ -229,7 +232,7 @@ class Ledger:
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:
-        """Verify credits = all in + wins - wagers - all out, that no balance is negative, that each book adds up to 0.
+        """Verify credits = all in + wins - wagers - all out, no negative balance, and that each book adds up to 0.
 
         A-27. Raises :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """

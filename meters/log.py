@@ -1,4 +1,4 @@
-"""The second copy: a segmented log of checksummed records, in another format and on another medium.
+"""The journal's second copy: a segmented log of checksummed records, in another format, on another medium.
 
 A segment is a file named by its first sequence: a header, records, then preallocated zeros (so that syncing
 an append need not change the file's size). When the next record would not fit, the segment is closed: a
@@ -44,7 +44,7 @@ _CLOSED: Final = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class SealedEntry:
-    """An entry with the machine's seal of its hash."""
+    """A journal entry with the machine's seal of its hash."""
 
     entry: StoredEntry
     seal: bytes
@@ -52,9 +52,9 @@ class SealedEntry:
 
 @dataclass(frozen=True, slots=True)
 class LogScan:
-    """Result of a scan: entries up to ``sequence`` are intact; ``damage`` says what is wrong after them.
+    """The result of scanning the journal's log: entries up to ``sequence`` are intact.
 
-    ``bad_segment`` is the first sequence of the damaged segment.
+    ``damage`` says what is wrong after them; ``bad_segment`` is the first sequence of the damaged segment.
     """
 
     sequence: int
@@ -65,7 +65,7 @@ class LogScan:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A scanned segment: its end (where the next record goes), its last entry, and whether it is closed."""
+    """A scanned segment file of the log: where the next record goes, its last entry, and whether it is closed."""
 
     first: int
     sequence: int
@@ -76,7 +76,7 @@ class _Segment:
 
 
 class LogCopy:
-    """The log in one folder. Call :meth:`scan` first; then append, sync, read."""
+    """The journal's log (its second copy) in one folder. Call :meth:`scan` first; then append, sync, read."""
 
     def __init__(self, storage: Storage, folder: Path, *, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._storage = storage
@@ -98,7 +98,7 @@ class LogCopy:
         """Sequence and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
-        """Close the active segment and the one that :meth:`check_some` has open."""
+        """Close the log's active segment and the one that :meth:`check_some` has open."""
         self._nothing_through = None
         if self._scrub is not None:
             self._scrub.close()
@@ -109,7 +109,7 @@ class LogCopy:
 
     # ------------------------------------------------------------------ reading
     def list_segment_starts(self) -> list[int]:
-        """Return the first sequence of every segment, in order."""
+        """Return the first sequence of every segment of the log, in order."""
         return [
             int(name.removesuffix(SUFFIX))
             for name in self._storage.names(self._folder)
@@ -117,7 +117,7 @@ class LogCopy:
         ]
 
     def scan(self) -> LogScan:
-        """Check every byte and, if nothing is damaged, prepare to append after the last record."""
+        """Check every byte of the log and, if nothing is damaged, prepare to append after the last record."""
         self.close()
         firsts, segment = self.list_segment_starts(), None
         try:
@@ -142,7 +142,7 @@ class LogCopy:
         return LogScan(sequence, head_hex)
 
     def _read_base(self, first: int) -> tuple[int, str]:
-        """Return sequence and hash of the entry before the first segment, from that segment's header."""
+        """Return sequence and hash of the entry before the log's first segment, from that segment's header."""
         if first == 1:
             return 0, GENESIS_HASH
         path = self._build_segment_path(first)
@@ -158,7 +158,7 @@ class LogCopy:
         return first - 1, previous_hex
 
     def _scan_segment(self, first: int, sequence: int, head_hex: str) -> _Segment:
-        """Check the segment starting at ``first``, which must follow entry ``sequence``."""
+        """Check the log segment that starts at ``first`` and must follow entry ``sequence``; return what it holds."""
         path = self._build_segment_path(first)
         data = read_file(self._storage, path) or b""
         self._check_header(path, data, sequence, head_hex)
@@ -176,13 +176,13 @@ class LogCopy:
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
-        """Raise :class:`JournalDamaged` unless the segment's header names this entry and hash as the ones before it."""
+        """Raise :class:`JournalDamaged` unless a log segment's header names this entry and hash as those before it."""
         headers = [_HEADER.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
         if data[:_HEADER_BYTES] not in [header + _CRC.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
     def records(self, after: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
-        """Yield the records after sequence ``after`` and up to ``until``.
+        """Yield the log's entries after sequence ``after`` and up to ``until``.
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
         """
@@ -204,14 +204,14 @@ class LogCopy:
                     return
 
     def hash_at(self, sequence: int) -> str:
-        """Return the hash of entry ``sequence``, which must be intact."""
+        """Return the hash of the log's entry ``sequence``, which must be intact."""
         if sequence == self.base[0]:
             return self.base[1]
         return next(self.records(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
     def write(self, item: SealedEntry) -> None:
-        """Append the next entry as a record; it is durable only after :meth:`sync`."""
+        """Append the next journal entry to the log as a record; it is durable only after :meth:`sync`."""
         payload = item.seal + pack(item.entry.body, item.entry.previous_hex)
         length = _CRC.pack(len(payload))
         record = length + _CRC.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
@@ -231,7 +231,7 @@ class LogCopy:
             self._file.sync()
 
     def _roll(self, record_bytes: int) -> None:
-        """Close the active segment, if any, and preallocate the next one."""
+        """Close the log's active segment, if any, and preallocate the next one."""
         if self._file is not None:
             trailer = _TRAILER.pack(_CLOSED, self._sequence, bytes.fromhex(self._head_hex))
             self._digest.update(trailer)
@@ -259,14 +259,14 @@ class LogCopy:
         self._digest = hashlib.sha256(header)
 
     def _resume(self, segment: _Segment) -> None:
-        """Open a scanned segment that is not full, to append to it."""
+        """Open a scanned segment of the log that is not full, to append to it."""
         self._first, self._last, self._end = segment.first, segment.last, segment.end
         self._file = self._storage.open_file(self._build_segment_path(segment.first), write=True)
         self._size = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._end))
 
     def put_aside(self, sequence: int) -> None:
-        """Rename the segment starting at ``sequence`` and all later ones as evidence.
+        """Rename the log segment starting at ``sequence`` and all later ones as evidence.
 
         Their entries are then rewritten from the other copy.
         """
@@ -278,7 +278,7 @@ class LogCopy:
         self._storage.sync_folder(self._folder)
 
     def remove_unacknowledged_record(self, acknowledged: int, head_hex: str) -> bool:
-        """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
+        """Remove an incomplete log record after the last acknowledged entry; return whether the log now ends there.
 
         This is used if the other copy is damaged too: an entry whose record was torn before it was synced was
         never acknowledged. Other damage is not repaired; False is returned for it.
@@ -305,13 +305,13 @@ class LogCopy:
         return True
 
     def begin_after(self, sequence: int, head_hex: str) -> None:
-        """Let an empty log begin after entry ``sequence`` with this hash; earlier entries are archived."""
+        """Let an empty log begin after entry ``sequence`` with this hash; the entries up to that one are archived."""
         if self.list_segment_starts():
             raise JournalDamaged(str(self._folder), "a log that holds entries cannot begin anew")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
     def drop_through(self, sequence: int) -> None:
-        """Remove the oldest segment if all of it is at or before entry ``sequence``, which is archived.
+        """Remove the log's oldest segment if all of it is at or before entry ``sequence``, which is archived.
 
         Segments are removed one at a time, each durably before the next, so that a power loss never leaves a
         gap.
@@ -332,7 +332,7 @@ class LogCopy:
 
     # ------------------------------------------------------------------ while the machine runs
     def check_last(self, sequence: int, head_hex: str) -> None:
-        """Read the last record back; raise :class:`JournalDamaged` unless it is this entry."""
+        """Read the log's last record back; raise :class:`JournalDamaged` unless it is this entry."""
         found_hex = self._head_hex
         if self._file is not None and self._last < self._end:
             record = self._file.read_at(self._last, self._end - self._last)
@@ -344,7 +344,7 @@ class LogCopy:
             raise JournalDamaged(where, "the last record is not what was written")
 
     def check_some(self, size: int) -> None:
-        """Check about ``size`` more bytes of the log; after the last segment, continue with the first.
+        """Check about ``size`` more bytes of the log for damage; after the last segment, continue with the first.
 
         Raises :class:`JournalDamaged`.
         """
@@ -375,11 +375,12 @@ class LogCopy:
                 raise JournalDamaged(str(path), "the segment is not what was written")
 
     def _build_segment_path(self, first: int) -> Path:
+        """Return the path of the log segment whose first entry is ``first``."""
         return self._folder / f"{first:012d}{SUFFIX}"
 
 
 def _find_records_end(data: bytes) -> int:
-    """Return where a segment's records must end: before its trailer, or at the end of the preallocated space."""
+    """Return where a log segment's records must end: before its trailer, or at the end of the preallocated space."""
     at = len(data) - _TRAILER_BYTES
     return at if at >= _HEADER_BYTES and data[at : at + 4] == _CRC.pack(_CLOSED) else len(data)
 
@@ -387,7 +388,10 @@ def _find_records_end(data: bytes) -> int:
 def _iter_records(
     path: Path, data: bytes, limit: int, sequence: int, head_hex: str
 ) -> Iterator[tuple[SealedEntry, int]]:
-    """Yield each record before ``limit`` and where it ends; anything but zeros after them is damage."""
+    """Yield each record of a log segment before ``limit``, and where it ends.
+
+    Anything but zeros after the records is damage.
+    """
     at = _HEADER_BYTES
     while at + _RECORD.size <= limit:
         length, crc = _RECORD.unpack_from(data, at)

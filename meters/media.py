@@ -32,7 +32,7 @@ FILE_NAME: Final = "medium.json"
 
 
 class Which(StrEnum):
-    """Which of the machine's two storage media: the first has the database, the second the log."""
+    """One of the machine's two storage media: the first contains the database, the second the log."""
 
     FIRST = "first"
     SECOND = "second"
@@ -40,7 +40,7 @@ class Which(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label on a medium.
+    """The label on one of the machine's two storage media.
 
     ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
     the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by``: who inserted it,
@@ -57,7 +57,7 @@ class Label:
 
     @classmethod
     def read(cls, storage: Storage, folder: Path) -> "Self | None":
-        """Return the label in ``folder``, or None if there is no intact one.
+        """Return the label of the medium in ``folder``, or None if there is no intact one.
 
         Raises :class:`JournalUnwritable` if the medium cannot be read.
         """
@@ -69,6 +69,7 @@ class Label:
 
     @classmethod
     def _from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the label in its stored form."""
         return cls(**{**stored, "which": Which(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
@@ -81,11 +82,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The relation between the two media, from their labels.
+    """The relation between the machine's two storage media, found from their labels.
 
-    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: a journal was started here.
-    ``refill``: the content of the second is replaced by that of the first. ``first``: the label that a blank
-    first medium receives before anything else, so that it is recognised as new until it is filled.
+    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: a journal was started
+    here. ``refill``: the content of the second is replaced by that of the first. ``first``: the label that a
+    blank first medium receives before anything else, so that it is recognised as new until it is filled.
     ``findings`` are for the event log.
     """
 
@@ -97,7 +98,7 @@ class Pairing:
 
 
 def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
-    """Read both labels and return the pairing of the two media. Nothing is written.
+    """Return the pairing of the machine's two media, from their labels. Nothing is written.
 
     Raises :class:`JournalDamaged` if the memory belongs to another machine, :class:`JournalUnwritable` if a
     medium cannot be read or the two do not belong together.
@@ -184,7 +185,7 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
         if not _have_same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
         return Pairing(journal_exists=True)
-    made = Label(
+    rebuilt = Label(
         second.machine,
         second.machine_id,
         Which.FIRST,
@@ -193,16 +194,17 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
         second.pairing,
         "nobody named",
     )
-    return Pairing(journal_exists=True, first=made, findings=(_build_replaced_first_finding(made),))
+    return Pairing(journal_exists=True, first=rebuilt, findings=(_build_replaced_first_finding(rebuilt),))
 
 
 def _build_replaced_first_finding(first: Label) -> Finding:
+    """Return the finding that the first medium was replaced, for the event log."""
     why = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
     return Finding(Mending.MEDIUM_REPLACED, "first medium", why)
 
 
 def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
-    """Return whether the machine key can be read and the copies on the two media do not differ."""
+    """Return whether the machine's key can be read and its copies on the two media do not differ."""
     try:
         return MachineKey.load(storage, state_dir, second_dir) is not None
     except JournalDamaged:
@@ -210,10 +212,10 @@ def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
 
 
 def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
-    """Write the label of each medium so that it names the other. Call this once the copies are intact and equal.
+    """Write the label of each of the two media so that it names the other.
 
-    In a new pair the older medium is labelled first: if the power fails in between, the other is still
-    recognised as new or as the older of the two.
+    Call this once the copies are intact and equal. In a new pair the older medium is labelled first: if the
+    power fails in between, the other is still recognised as new or as the older of the two.
     """
     if len(folders) != len(Which):
         return
@@ -228,13 +230,13 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     for n in (0, 1) if new_second else (1, 0):
         stored = old[n]
         serial = machine_id or ("" if stored is None else stored.machine_id)
-        wanted = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
-        if wanted != stored:
-            wanted.write(storage, folders[n])
+        label = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
+        if label != stored:
+            label.write(storage, folders[n])
 
 
 def create_medium_id(storage: Storage) -> str:
-    """Return a new random number for a medium: 16 hexadecimal digits."""
+    """Return a new random number for a storage medium: 16 hexadecimal digits."""
     return storage.random_bytes(8).hex()
 
 
@@ -247,11 +249,13 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
     first = Label.read(storage, state_dir)
     if first is None or not put_in_by.strip():
         raise JournalDamaged(str(state_dir), "a medium is replaced beside a labelled one, by somebody named")
-    there = Label.read(storage, second_dir)
-    if there is not None and (there.machine != first.machine or there.id == first.beside):
-        whose = there.machine_id or there.machine
-        raise JournalDamaged(str(second_dir), f"the medium is in use as the {there.which} of machine {whose}")
-    made = Label(
+    old_label = Label.read(storage, second_dir)
+    if old_label is not None and (old_label.machine != first.machine or old_label.id == first.beside):
+        whose = old_label.machine_id or old_label.machine
+        raise JournalDamaged(
+            str(second_dir), f"the medium is in use as the {old_label.which} of machine {whose}"
+        )
+    new_label = Label(
         first.machine,
         first.machine_id,
         Which.SECOND,
@@ -261,5 +265,5 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
         put_in_by,
     )
     storage.make_folder(second_dir)
-    made.write(storage, second_dir)
-    return made
+    new_label.write(storage, second_dir)
+    return new_label

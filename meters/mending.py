@@ -1,4 +1,4 @@
-"""Damage found and repaired in the memory, for the event log."""
+"""Damage found and repaired in the machine's memory, for the event log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,7 +29,7 @@ class Mending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One repair: ``where`` and ``why``, for the event log."""
+    """One repair of the machine's memory for the event log: its kind, ``where`` and ``why``."""
 
     mending: Mending
     where: str
@@ -37,6 +37,6 @@ class Finding:
 
     @property
     def state_to_acknowledge(self) -> dict[str, str]:
-        """Return the machine state to set until staff acknowledge a replaced medium; empty for any other finding."""
+        """Return the machine state to set until staff acknowledge a replaced medium; empty for other findings."""
         replaced = self.mending is Mending.MEDIUM_REPLACED
         return {REPLACED: f"{self.where}: {self.why}"} if replaced else {}

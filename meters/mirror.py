@@ -27,7 +27,10 @@ _HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """One copy as it was read. ``why`` says what is wrong with it, or is empty; ``generation`` is 0 if it is absent."""
+    """One copy of a mirrored value as it was read.
+
+    ``why`` says what is wrong with it, or is empty; ``generation`` is 0 if it is absent.
+    """
 
     folder: Path
     generation: int = 0
@@ -37,7 +40,7 @@ class _Copy:
 
 
 class Mirror:
-    """The value ``name``, stored once on each medium: in ``folders``, the first medium's first.
+    """A small value stored under ``name`` on each medium: in ``folders``, the first medium's first.
 
     With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
     ``findings`` lists the repairs that were made or failed since construction. Writers in several processes
@@ -56,7 +59,7 @@ class Mirror:
         self.findings: list[Finding] = []
 
     def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
-        """Return the newest intact value, or None if there never was one; repair the other copy.
+        """Return the newest intact copy of the value, or None if there never was one; repair the other copy.
 
         With ``mend`` False it only reads, as beside a running machine. Raises :class:`JournalDamaged` if no
         copy is intact, if copies of one generation differ, or if the value is missing but ``expected``;
@@ -72,7 +75,7 @@ class Mirror:
         return best.value
 
     def write(self, value: bytes) -> None:
-        """Replace the value, durably, on every medium that accepts it.
+        """Replace the mirrored value, durably, on every medium that accepts it.
 
         One medium is enough; a failure of the other is a finding. Raises :class:`JournalUnwritable` if none
         accepts it, :class:`JournalDamaged` like :meth:`read`.
@@ -92,7 +95,7 @@ class Mirror:
         ]
 
     def remove(self) -> None:
-        """Remove the value, durably; does nothing if it is absent."""
+        """Remove the mirrored value from all media, durably; does nothing if it is absent."""
         for folder in self._folders:
             if self._storage.exists(folder / self._name):
                 self._storage.remove(folder / self._name)
@@ -100,7 +103,7 @@ class Mirror:
 
     # ------------------------------------------------------------------ one copy
     def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
-        """Return the newest intact copy, or None if none exists and none is expected."""
+        """Return the newest intact copy of the value, or None if none exists and none is expected."""
         intact = [copy for copy in copies if copy.generation]
         if not intact:
             reasons = "; ".join(copy.why for copy in copies if copy.why)
@@ -120,7 +123,7 @@ class Mirror:
         return best
 
     def _read_copy(self, folder: Path) -> _Copy:
-        """Read and verify the copy in one folder; an invalid copy states why."""
+        """Return the copy of the value in one folder, verified; an invalid copy states why."""
         path = folder / self._name
         try:
             data = read_file(self._storage, path)
@@ -154,7 +157,7 @@ class Mirror:
         replace_file(self._storage, folder / self._name, header.encode() + value)
 
     def _compute_check(self, generation: int, value: bytes) -> str:
-        """Return the HMAC of a value with its name and generation, or their SHA-256 if there is no key."""
+        """Return the HMAC of a mirrored value with its name and generation, or their SHA-256 without a key."""
         message = f"{self._name} {generation}\n".encode() + value
         if self._key is None:
             return hashlib.sha256(message).hexdigest()

@@ -64,11 +64,11 @@ NAMES: Final[Mapping[str, Names]] = {
 
 
 class UnknownJurisdiction(JournalError, KeyError):
-    """There is no name map for this jurisdiction."""
+    """Error: there are no meter names for this jurisdiction."""
 
 
 def read_jurisdiction_meters(reading: MeterReading, jurisdiction: str) -> dict[str, int]:
-    """Return ``reading`` under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
+    """Return a meter reading under the names of ``jurisdiction`` (``mc``, ``fr``, ``us``, ``anz``)."""
     if jurisdiction not in NAMES:
         raise UnknownJurisdiction(f"no meter names for {jurisdiction!r}; there are: {', '.join(NAMES)}")
     values = reading.values

@@ -1,4 +1,4 @@
-"""Stored form of an entry: its bytes, compressed without loss.
+"""Stored form of a journal entry: its bytes, compressed without loss.
 
 A body (canonical JSON) has over a thousand bytes per game, mostly words that occur in every entry. It is
 stored as the previous entry's hash in binary, and the rest deflated (RFC 1951) with a preset dictionary.
@@ -35,27 +35,27 @@ _deflater: Final = zlib.compressobj(
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
-    """Return ``body`` with its previous hash emptied, or None if that is not reversible."""
+    """Return a journal entry's bytes with its previous hash emptied, or None if that is not reversible."""
     head, named, tail = body.partition(_NAMED % previous_hex.encode())
     return None if not named or _UNNAMED in head else head + _UNNAMED + tail
 
 
 def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
-    """Return the entry body ``short`` with the hash of the previous entry, which is not stored, put back."""
+    """Return a journal entry's bytes ``short`` with the previous entry's hash, which is not stored, put back."""
     return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
 
 
 def deflate(data: bytes) -> bytes:
-    """Return ``data`` (entry bodies) deflated with the dictionary."""
+    """Return ``data``, the bytes of journal entries, deflated with the preset dictionary."""
     deflater = _deflater.copy()
     return deflater.compress(data) + deflater.flush()
 
 
-def inflate(data: bytes, most: int) -> bytes:
-    """Return the inflated data; raise ``ValueError`` if it is incomplete or longer than ``most`` bytes."""
+def inflate(data: bytes, max_bytes: int) -> bytes:
+    """Return deflated entries' bytes inflated; raise ``ValueError`` if incomplete or longer than ``max_bytes``."""
     inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
     try:
-        found = inflater.decompress(data, most)
+        found = inflater.decompress(data, max_bytes)
     except zlib.error as why:
         raise ValueError(f"not what was packed ({why})") from why
     if not inflater.eof or inflater.unused_data:
@@ -65,7 +65,7 @@ def inflate(data: bytes, most: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def pack(body: bytes, previous_hex: str) -> bytes:
-    """Return the stored form of ``body``, whose previous entry has the given hash.
+    """Return the stored (compressed) form of a journal entry's bytes, whose previous entry has the given hash.
 
     Cached, because both copies request it for the same body, one after the other.
     """
@@ -76,7 +76,7 @@ def pack(body: bytes, previous_hex: str) -> bytes:
 
 
 def unpack(stored: bytes) -> bytes:
-    """Return the body; raise ``ValueError`` if ``stored`` is not a valid stored form."""
+    """Return the journal entry's bytes in their stored form; raise ``ValueError`` if it is not valid."""
     form = stored[:1]
     if form == _PLAIN:
         return stored

@@ -10,11 +10,11 @@ from meters.transaction import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Settings of the journal.
+    """Settings of the journal from the profile and the cabinet file.
 
     A signed checkpoint is made every ``checkpoint_every`` entries. ``increment_max_cents`` maps an account to
-    the most that one transaction may move into or out of it (A-26); an account not listed has no limit.
-    The oldest ``archive_entries``, extended to the next checkpoint, are archived together as soon as
+    the most that one transaction may move into or out of it (A-26); an account not listed has no limit. The
+    oldest ``archive_entries``, extended to the next checkpoint, are archived together as soon as
     ``at_hand_entries`` newer entries remain. ``reserve_bytes`` stay free on each medium (:mod:`meters.room`).
     """
 
@@ -26,7 +26,7 @@ class Policy:
     increment_max_cents: Mapping[str, int] = field(default_factory=dict)
 
     def check_increments(self, tx_id: str, moves: tuple[Transfer, ...]) -> None:
-        """Raise :class:`ExcessiveIncrement` if a transaction would move an account by more than its limit."""
+        """Raise :class:`ExcessiveIncrement` if a transaction's ``moves`` exceed an account's limit."""
         for name, most_cents in self.increment_max_cents.items():
             moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
             if moved_cents > most_cents:

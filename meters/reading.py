@@ -16,7 +16,7 @@ DIGITS: Final = 10
 
 
 class UnknownMeter(JournalError, KeyError):
-    """No meter has this name."""
+    """Error: no meter has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MeterReading:
-    """Every meter as of entry ``sequence``, whose hash is ``head_hash``.
+    """The value of every meter as of the journal entry ``sequence``, whose hash is ``head_hash``.
 
     ``values`` maps meter name -> value (minor units, or occurrences). :meth:`by` splits a meter by a
     dimension; :meth:`where` returns the reading of a part (a position, a game ...).
@@ -42,11 +42,11 @@ class MeterReading:
     head_hash: str
     cells: tuple[Cell, ...]
     since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Mark -> occurrence meter -> its value at that moment."""
+    """Moment (such as a power-up) -> occurrence meter -> its value at that moment."""
 
     @property
     def values(self) -> dict[str, int]:
-        """Return every meter by name; occurrence meters also as ``since_power_up`` and ``since_door_close``."""
+        """Return every meter's value by name; occurrence meters also as ``since_power_up`` and ``since_door_close``."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCES, 0)
         for cell in self.cells:
             for name, amount in _list_meter_changes(cell):
@@ -65,7 +65,7 @@ class MeterReading:
         return values[name]
 
     def by(self, name: str, dimension: str) -> dict[str, int]:
-        """Return one meter split by ``dimension``; cells without it are under the empty string."""
+        """Return one meter's values split by ``dimension``; cells without it are under the empty string."""
         parts: Counter[str] = Counter()
         for cell in self.cells:
             for meter, amount in _list_meter_changes(cell):
@@ -74,18 +74,18 @@ class MeterReading:
         return dict(parts)
 
     def where(self, **dims: str | int) -> "MeterReading":
-        """Return the reading of the cells that have all of ``dims``, e.g. ``where(position=1)``."""
-        wanted = {key: str(value) for key, value in dims.items()}
-        cells = tuple(c for c in self.cells if wanted.items() <= c.dims.items())
+        """Return the reading of the meter cells that have all of ``dims``, e.g. ``where(position=1)``."""
+        selection = {key: str(value) for key, value in dims.items()}
+        cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())
         return MeterReading(self.sequence, self.head_hash, cells)
 
     def list_dimension_values(self, name: str) -> list[str]:
-        """Return the values of dimension ``name``, sorted."""
+        """Return the values that meter cells have for the dimension ``name``, sorted."""
         return sorted({c.dims[name] for c in self.cells if name in c.dims})
 
 
 def _list_meter_changes(cell: Cell) -> list[tuple[str, int]]:
-    """Return each meter that a cell changes, with the signed change."""
+    """Return each meter to which a cell contributes, with the signed contribution."""
     if not cell.target:
         return [(cell.source, cell.times)]
     return [
@@ -118,5 +118,5 @@ def read_meters(ledger: Ledger) -> MeterReading:
 
 
 def _build_cell_dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
-    """Return a cell's dimensions: those in its account names (position, kind, level), and the caller's."""
+    """Return a meter cell's dimensions: those in its account names (position, kind, level), and the caller's."""
     return {**parse_account_words(source), **parse_account_words(target), **{k: str(v) for k, v in key}}

@@ -28,7 +28,7 @@ def mask_validation_number(number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """One recorded play: its start, the choices after it, and its end (None while it is open)."""
+    """One recorded play (game) of the journal: its start, the choices after it, and its end (None while it is open)."""
 
     start: StoredEntry
     steps: tuple[StoredEntry, ...]
@@ -56,7 +56,7 @@ class Play:
 
     @property
     def win_cents(self) -> int | None:
-        """Return what the play paid, including returned stakes and levels, in minor units; None while it is open."""
+        """Return what the play paid, with returned stakes and levels, in minor units; None while it is open."""
         if self.end is None:
             return None
         back = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
@@ -64,7 +64,7 @@ class Play:
 
     @property
     def push_cents(self) -> int:
-        """Return the returned stakes contained in the win, in minor units."""
+        """Return the returned stakes contained in the play's win, in minor units."""
         ends = () if self.end is None else self.end.transfers
         back = (*(() if self.push is None else self.push.transfers), *ends)
         return sum(t.amount_cents for t in back if t.source == "house:push")
@@ -83,13 +83,13 @@ class Play:
 
     @property
     def credit_before_cents(self) -> int | None:
-        """Return the credit when the play began, if recorded."""
+        """Return the player's credit when the play began, in minor units, if recorded."""
         before = read_details(self.start).get("credit_before_cents")
         return before if isinstance(before, int) else None
 
     @property
     def outcome(self) -> object:
-        """Return the outcome with the display data of its last step, which is enough to show the play again."""
+        """Return the play's outcome with the display data of its last step, which is enough to show it again."""
         return read_details(self.steps[-1] if self.steps else self.start).get("outcome")
 
     @property
@@ -99,7 +99,7 @@ class Play:
 
 
 def read_details(entry: StoredEntry) -> Mapping[str, Any]:
-    """Return an entry's record if it is an object, else an empty one."""
+    """Return a journal entry's record if it is an object, else an empty one."""
     record = entry.transaction.record
     return record if isinstance(record, dict) else {}
 
@@ -125,7 +125,7 @@ def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Pl
 
 
 def _read_position(entry: StoredEntry) -> int:
-    """Return the player position of an entry; 1 if it names none."""
+    """Return the player position of a journal entry; 1 if it names none."""
     return int(entry.transaction.dims.get("position", 1))
 
 

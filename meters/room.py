@@ -1,4 +1,4 @@
-"""Reserved space on each medium, so that a full medium can still record what is owed.
+"""Reserved space on each storage medium, so that a full medium can still record what is owed.
 
 Each medium holds a file of the reserve's size. If free space falls below a fraction of it, or a write fails
 for lack of space, both reserves are released: there is space again for payouts and records, and the machine
@@ -17,7 +17,7 @@ FILE_NAME: Final = "reserve"
 
 
 class Room:
-    """A reserve of ``size`` bytes of space in each of ``folders``; with a size of 0 there is no reserve."""
+    """The reserved space on the storage media: ``size`` bytes in each of ``folders``; none with a size of 0."""
 
     def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:
         self._storage = storage
@@ -25,7 +25,7 @@ class Room:
         self._size = size
 
     def check_reserves(self) -> str:
-        """Return which medium is full and why; an empty string if every reserve exists or could be restored.
+        """Return which medium is full and why; an empty string if every reserve file exists or could be restored.
 
         A reserve is restored only if twice as much space is free, so that later writes do not need it at
         once.
@@ -47,7 +47,7 @@ class Room:
         return full
 
     def release(self) -> bool:
-        """Delete the reserve file on every medium; return whether there was any."""
+        """Delete the reserve file on every medium, which frees its space; return whether there was any."""
         given = False
         for folder in self._folders:
             with suppress(JournalUnwritable):
@@ -69,6 +69,7 @@ class Room:
             file.close()
 
     def _allocate_reserve(self, folder: Path) -> None:
+        """Create the reserve file in ``folder`` with its full size, durably."""
         file = self._storage.open_file(folder / FILE_NAME, write=True)
         try:
             file.allocate(self._size)

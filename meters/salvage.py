@@ -1,4 +1,4 @@
-"""Reading of a memory whose copies are damaged: what can still be read, and what of it is proved.
+"""Reading of a journal whose copies are damaged: what can still be read, and what of it is proved.
 
 Nothing here guesses and nothing is changed. Each copy is read up to its first damage; then both are read
 together, each continuing where the other breaks: entries joined by the hash chain are one history, however
@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 from meters.anchor import Anchor
 from meters.archive import FOLDER as ARCHIVE
 from meters.archive import find_archive_in_folder
-from meters.copies import SECOND_FOLDER, Place, check_seal
+from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, decode, encode_canonical_json
 from meters.errors import JournalDamaged
@@ -27,29 +27,29 @@ from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
 
 
-class Witness(Protocol):
-    """Visitor of the entries of a history, in order."""
+class EntryVisitor(Protocol):
+    """Visitor of the intact entries of a damaged journal, in order."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Process one intact entry. Entries are passed in order."""
+        """Process the next intact entry of the journal."""
         ...
 
 
-class Nobody:
-    """Visitor that ignores the entries."""
+class IgnoringVisitor:
+    """Visitor of a damaged journal's entries that ignores them."""
 
     def see(self, entry: StoredEntry) -> None:
         """Ignore the entry."""
 
 
-W = TypeVar("W", bound=Witness)
+W = TypeVar("W", bound=EntryVisitor)
 Read = Callable[[int], Iterable[SealedEntry]]
 """Returns the readable entries of a copy after a sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Salvage(Generic[W]):
-    """A journal history read up to its first damage.
+    """What could be read of a damaged journal, from one copy or both, up to the first damage.
 
     ``sequence`` is its last intact entry; ``why`` says what is damaged after it, and is empty if nothing is.
     """
@@ -63,7 +63,7 @@ class Salvage(Generic[W]):
     seen: W = field(repr=False)
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the salvage as the JSON that the new journal stores."""
+        """Return what could be read as the JSON that the new journal stores."""
         return {
             "sequence": self.sequence,
             "head": self.head_hex,
@@ -75,7 +75,7 @@ class Salvage(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class Inspection(Generic[W]):
-    """The result of reading each copy of the journal alone, and of reading both together.
+    """The result of inspecting a damaged journal: of reading each copy alone, and of reading both together.
 
     ``agree``: the copies have the same entries up to the end of the shorter one, so the longer one is newer,
     not different. ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if
@@ -90,19 +90,23 @@ class Inspection(Generic[W]):
 
     @property
     def agreed_meters(self) -> dict[str, int]:
-        """Return the meters that have the same value in both copies."""
+        """Return the meters that have the same value in both copies of the journal."""
         return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
 
     @property
     def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
-        """Return the meters that are only in one copy, or differ, with the value of each copy (None if missing)."""
+        """Return the meters that differ between the copies or are in one only, with each copy's value or None."""
         names = sorted(self.first.values.keys() | self.second.values.keys())
         both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
-        return {name: (one, two) for name, one, two in both if one != two}
+        return {
+            name: (first_value, second_value)
+            for name, first_value, second_value in both
+            if first_value != second_value
+        }
 
     @property
     def is_complete(self) -> bool:
-        """Return whether it is proved that no acknowledged entry is missing."""
+        """Return whether it is proved that no acknowledged entry of the journal is missing."""
         return self.agree and 0 < self.acknowledged <= self.together.sequence
 
     @property
@@ -111,7 +115,7 @@ class Inspection(Generic[W]):
         return hashlib.sha256(encode_canonical_json(self.to_json())).hexdigest()[:8]
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the inspection as stored in the new journal."""
+        """Return the inspection's findings as the JSON that the new journal stores."""
         return {
             "first": self.first.to_json(),
             "second": self.second.to_json(),
@@ -126,28 +130,30 @@ def inspect(
     *,
     second_dir: Path | None = None,
     storage: Storage | None = None,
-    witness: Callable[[], W] = Nobody,  # type: ignore[assignment]  # W is Nobody where none is given
+    visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
 ) -> Inspection[W]:
-    """Read each copy as far as it is intact, and then both together; change nothing. Never raises for damage.
+    """Read each copy of a journal as far as it is intact, then both together. Never raises for damage.
 
-    ``witness`` creates the visitor for the entries of each of the three histories.
+    Nothing is changed. ``visitor`` creates the visitor for the entries of each of the three histories.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
     key = _load_key(medium, state_dir, second)
     with ExitStack() as opened:
-        one, why = _open_first_copy(medium, state_dir, key, opened)
-        two: Read = Place(medium, state_dir, second).log().records
+        first_reader, why = _open_first_copy(medium, state_dir, key, opened)
+        second_reader: Read = JournalLocation(medium, state_dir, second).log().records
         if key is not None:
-            one = _prepend_archive(one, medium, state_dir, key)
-            two = _prepend_archive(two, medium, second, key)
+            first_reader = _prepend_archive(first_reader, medium, state_dir, key)
+            second_reader = _prepend_archive(second_reader, medium, second, key)
         first, second_copy = (
-            _replay_copies((one,), witness, key, why),
-            _replay_copies((two,), witness, key, ""),
+            _replay_copies((first_reader,), visitor, key, why),
+            _replay_copies((second_reader,), visitor, key, ""),
         )
-        agree = _do_copies_agree(one, two, first, second_copy)
+        agree = _do_copies_agree(first_reader, second_reader, first, second_copy)
         together = (
-            _replay_copies((one, two), witness, key, "") if agree else _choose_longer(first, second_copy)
+            _replay_copies((first_reader, second_reader), visitor, key, "")
+            if agree
+            else _choose_longer(first, second_copy)
         )
     return Inspection(
         first, second_copy, together, agree, _find_acknowledged_sequence(medium, key, state_dir, second)
@@ -157,7 +163,10 @@ def inspect(
 def _open_first_copy(
     medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack
 ) -> tuple[Read, str]:
-    """Return the reader of the first copy, and what is wrong with its file even if entries can be read."""
+    """Return a reader of the journal's first copy, and what is wrong with its file.
+
+    Something may be wrong even if entries can be read.
+    """
     why = ""
     try:
         if key is not None:
@@ -173,12 +182,13 @@ def _open_first_copy(
 
 
 def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
-    """Return a reader of a medium's archive followed by the copy that ``read`` reads.
+    """Return a reader of a medium's archive followed by the copy of the journal that ``read`` reads.
 
     Archived entries have no seals of their own; the segment's signature stands for them.
     """
 
     def read_archive_then_copy(after: int) -> Iterator[SealedEntry]:
+        """Yield the entries after ``after``: those in the archive, then those in the copy."""
         for sequence, body, hash_hex in find_archive_in_folder(
             medium, folder / ARCHIVE, key.public_key
         ).iter_bodies(after):
@@ -190,18 +200,18 @@ def _prepend_archive(read: Read, medium: Storage, folder: Path, key: MachineKey)
 
 
 def _choose_longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
-    """Return the history with more intact entries; of equal ones the first."""
+    """Return the reading of a damaged journal with more intact entries; of equal ones the first."""
     return first if first.sequence >= second.sequence else second
 
 
 def _replay_copies(
-    copies: tuple[Read, ...], witness: Callable[[], W], key: MachineKey | None, why: str
+    copies: tuple[Read, ...], visitor: Callable[[], W], key: MachineKey | None, why: str
 ) -> Salvage[W]:
-    """Replay the entries of ``copies`` in order; where one copy is damaged, continue with the other.
+    """Replay the entries that these copies of the journal have; where one is damaged, continue with another.
 
     ``why``: what is already known to be wrong with the copies, or an empty string.
     """
-    ledger, seen = Ledger(), witness()
+    ledger, seen = Ledger(), visitor()
     stuck = 0
     while stuck < len(copies):
         for read in copies:
@@ -226,7 +236,10 @@ def _replay_copies(
 
 
 def _iter_proved_entries(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
-    """Yield the entries of a copy after the last one of ``ledger``, verifying the chain and, with a key, the seals."""
+    """Yield the entries of a copy after the last one of ``ledger``, proving their chain.
+
+    With a key the seals are verified too.
+    """
     for item in read(ledger.sequence):
         entry = item.entry
         if (entry.sequence, entry.previous_hex) != (ledger.sequence + 1, ledger.head_hex):
@@ -237,13 +250,14 @@ def _iter_proved_entries(read: Read, ledger: Ledger, key: MachineKey | None) -> 
 
 
 def _read_meter_values(ledger: Ledger) -> dict[str, int]:
+    """Return the value of every meter in a ledger; none if it has no entries."""
     return read_meters(ledger).values if ledger.sequence else {}
 
 
-def _do_copies_agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
-    """Return whether both copies have the same entry where the shorter one ends."""
+def _do_copies_agree(first_reader: Read, second_reader: Read, first: Salvage[W], second: Salvage[W]) -> bool:
+    """Return whether both copies of the journal have the same entry where the shorter one ends."""
     common = min(first.sequence, second.sequence)
-    longer = two if first.sequence == common else one
+    longer = second_reader if first.sequence == common else first_reader
     shorter = first if first.sequence == common else second
     if common == 0 or first.head_hex == second.head_hex:
         return True
@@ -254,7 +268,7 @@ def _do_copies_agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]
 
 
 def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
-    """Return the machine's key, which proves its seals; None if it cannot be read."""
+    """Return the machine's key, which proves the journal's seals; None if it cannot be read."""
     try:
         return MachineKey.load(medium, *folders)
     except Exception:  # noqa: BLE001 (without it the chain alone must do)
@@ -262,7 +276,7 @@ def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
 
 
 def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
-    """Return the last entry named by a sealed head on either medium."""
+    """Return the last journal entry that a sealed head on either medium names, 0 if none does."""
     known = 0
     if key is None:
         return known

@@ -38,7 +38,7 @@ _UNSHORTENED: Final = b"="
 
 @dataclass(frozen=True, slots=True)
 class SegmentTrailer:
-    """The signed trailer of a segment; ``digest``, the SHA-256 of its signed part, names the segment."""
+    """The signed trailer of an archive segment; ``digest``, the SHA-256 of its signed part, names the segment."""
 
     first: int
     last: int
@@ -56,7 +56,10 @@ class SegmentTrailer:
 
 
 class SegmentWriter:
-    """Writer of one segment to ``paths``, one per medium; :meth:`finish` completes it, :meth:`sync` syncs it."""
+    """Writer of one archive segment to ``paths``, one per medium.
+
+    :meth:`finish` completes it, :meth:`sync` makes it durable.
+    """
 
     def __init__(self, storage: Storage, paths: Sequence[Path], first: int, previous_hex: str) -> None:
         self._files: list[StorageFile] = []
@@ -77,7 +80,7 @@ class SegmentWriter:
         self._kinds: Counter[str] = Counter()
 
     def add(self, entry: StoredEntry) -> None:
-        """Append the next entry to the segment."""
+        """Append the next journal entry to the archive segment."""
         short = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED + entry.body if short is None else short)
         self._kinds[entry.kind] += 1
@@ -86,7 +89,7 @@ class SegmentWriter:
             self._write_block()
 
     def _write_block(self) -> None:
-        """Compress the collected entries and write them as the next block."""
+        """Compress the entries collected for the segment and write them as its next block."""
         if self._lines:
             self._end = self._write_to_all(deflate(b"\n".join(self._lines)))
             self._blocks.append((self._block_first, self._end, self._block_hex))
@@ -94,13 +97,13 @@ class SegmentWriter:
             self._block_first, self._block_hex = self._last + 1, self._head_hex
 
     def _write_to_all(self, data: bytes) -> int:
-        """Write ``data`` at the end of the file on every medium; return the offset after it."""
+        """Write ``data`` at the end of the segment on every medium; return the offset after it."""
         for file in self._files:
             file.write_at(self._end, data)
         return self._end + len(data)
 
     def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
-        """Write the signed trailer; return the segment's digest. ``before`` is the digest of the previous segment."""
+        """Write the segment's signed trailer; return its digest. ``before`` is the digest of the previous segment."""
         self._write_block()
         trailer: dict[str, object] = {
             "format": _FORMAT,
@@ -120,30 +123,33 @@ class SegmentWriter:
         return hashlib.sha256(signed).hexdigest()
 
     def sync(self) -> Iterator[None]:
-        """Make the segment durable, on one medium per iteration."""
+        """Make the archive segment durable, on one medium per iteration."""
         for file in self._files:
             file.sync()
             yield
 
     def close(self) -> None:
-        """Close the segment's files."""
+        """Close the files of the archive segment that is being written."""
         for file in self._files:
             file.close()
         self._files = []
 
 
 class Segment:
-    """A segment in one file; its signed trailer is verified on opening, its entries as they are read."""
+    """An archive segment in one file; its signed trailer is verified on opening, its entries as they are read."""
 
     def __init__(self, storage: Storage, path: Path, public_key: bytes) -> None:
-        """Read the signed trailer of ``path``; raise :class:`JournalDamaged` unless this machine signed it."""
+        """Read the segment's signed trailer; raise :class:`JournalDamaged` unless this machine signed it."""
         self._storage = storage
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
         self._starts = [first for first, _, _ in self.trailer.blocks]
 
     def _read_signed_trailer(self, public_key: bytes) -> SegmentTrailer:
-        """Read the trailer at the end of the file and verify its signature. Raises :class:`JournalDamaged`."""
+        """Return the trailer at the end of the segment after verifying its signature.
+
+        Raises :class:`JournalDamaged`.
+        """
         file = self._storage.open_file(self.path, write=False)
         try:
             size = file.size()
@@ -180,11 +186,11 @@ class Segment:
             ) from why
 
     def find_block_number(self, sequence: int) -> int:
-        """Return the number of the block that holds entry ``sequence`` (the nearest one if none does)."""
+        """Return the number of the segment's block that holds entry ``sequence`` (the nearest one if none does)."""
         return max(0, bisect_right(self._starts, sequence) - 1)
 
     def read_block(self, number: int) -> list[StoredEntry]:
-        """Return the entries of a block after proving them; raise :class:`JournalDamaged`."""
+        """Return the entries of the segment's block ``number`` after proving them; raise :class:`JournalDamaged`."""
         first, _, previous_hex = self.trailer.blocks[number]
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_bodies(number):
@@ -194,7 +200,7 @@ class Segment:
         return entries
 
     def read_bodies(self, number: int) -> list[tuple[bytes, str]]:
-        """Return the proved bodies of a block's entries with their hashes; raise :class:`JournalDamaged`."""
+        """Return the proved bytes of a block's entries with their hashes; raise :class:`JournalDamaged`."""
         blocks = self.trailer.blocks
         first, end, previous_hex = blocks[number]
         start = blocks[number - 1][1] if number else 0

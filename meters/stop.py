@@ -12,7 +12,7 @@ FILE_NAME: Final = "stopped.json"
 
 
 def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
-    """Write the stop mark, with the reason ``why``, durably to each medium that accepts it.
+    """Write the machine's stop mark, with the reason ``why``, durably to each medium that accepts it.
 
     If a medium already has a stop mark, its reason stays. Raises :class:`JournalUnwritable` if no medium
     accepts it.
@@ -29,7 +29,7 @@ def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
 
 
 def check(storage: Storage, folders: Sequence[Path]) -> None:
-    """Raise :class:`JournalDamaged` if the stop mark is on any medium."""
+    """Raise :class:`JournalDamaged` if the machine's stop mark is on any medium."""
     for folder in folders:
         data = read_file(storage, folder / FILE_NAME)
         if data is not None:

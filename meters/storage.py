@@ -25,43 +25,43 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class MediumError(Exception):
-    """SQLite refused a statement; the text is SQLite's error."""
+    """Error: SQLite refused a statement; the text is SQLite's error."""
 
 
 class Rows(Protocol):
-    """The rows that a database statement returns."""
+    """Interface of the rows that a database statement returns."""
 
     def fetchone(self) -> Any:
-        """Return the next row, or None."""
+        """Return the next row of the query's result, or None after the last one."""
 
     def fetchall(self) -> list[Any]:
-        """Return the remaining rows."""
+        """Return all remaining rows of the query's result."""
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the remaining rows."""
+        """Iterate over the remaining rows of the query's result."""
 
 
 class Database(Protocol):
-    """One SQLite connection in autocommit mode. Errors are :class:`MediumError`."""
+    """Interface of one SQLite connection in autocommit mode. Errors are :class:`MediumError`."""
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one statement."""
+        """Run one SQL statement and return its rows."""
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the SQLite connection."""
 
 
 class StorageFile(Protocol):
-    """An open file. Its operations raise :class:`JournalUnwritable` naming the path."""
+    """Interface of an open file. Its operations raise :class:`JournalUnwritable` naming the path."""
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Return up to ``size`` bytes from ``offset``."""
+        """Return up to ``size`` bytes of the file from ``offset``."""
 
     def write_at(self, offset: int, data: bytes) -> None:
-        """Write all of ``data`` at ``offset``; durable only after :meth:`sync`."""
+        """Write all of ``data`` to the file at ``offset``; durable only after :meth:`sync`."""
 
     def truncate(self, size: int) -> None:
-        """Set the file's size."""
+        """Set the file's size to ``size`` bytes."""
 
     def allocate(self, size: int) -> None:
         """Extend the file to ``size`` bytes, with space reserved on the medium."""
@@ -70,26 +70,29 @@ class StorageFile(Protocol):
         """Return the file's size in bytes."""
 
     def sync(self) -> None:
-        """Return once everything written is durable."""
+        """Return once everything written to the file is durable."""
 
     def close(self) -> None:
         """Close the file."""
 
 
 class Storage(Protocol):
-    """A medium: SQLite files and plain files in folders. Refusals raise :class:`JournalUnwritable`."""
+    """Interface to storage media: SQLite files and plain files in folders.
+
+    Refusals of a medium raise :class:`JournalUnwritable`.
+    """
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open the SQLite file ``path``, creating it unless ``read_only``."""
+        """Open a connection to the SQLite database ``path``, creating the file unless ``read_only``."""
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``, creating it if ``write``."""
+        """Open the file ``path``, creating it if ``write``."""
 
     def exists(self, path: Path) -> bool:
         """Return whether a file or folder exists."""
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names in ``folder``, sorted; empty if it is absent."""
+        """Return the names of the files and folders in ``folder``, sorted; empty if it is absent."""
 
     def make_folder(self, folder: Path) -> None:
         """Create ``folder`` and its parents, readable by the owner only."""
@@ -101,23 +104,26 @@ class Storage(Protocol):
         """Remove the file ``path`` if it exists; durable only after :meth:`sync_folder`."""
 
     def sync_folder(self, folder: Path) -> None:
-        """Return once the names in ``folder`` are durable."""
+        """Return once the creation, renaming and removal of files in ``folder`` are durable."""
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Return once everything written to all files is durable. They are on several media, so any order is right."""
+        """Return once everything written to all files is durable.
+
+        They are on several media, so any order is right.
+        """
 
     def free_bytes(self, folder: Path) -> int:
         """Return the free bytes on the medium of ``folder``."""
 
     def make_private(self, path: Path) -> bool:
-        """Restrict ``path`` to its owner; return whether others had access."""
+        """Restrict access to the file ``path`` to its owner; return whether others had access."""
 
     def random_bytes(self, count: int) -> bytes:
         """Return unpredictable bytes, for keys, salts and the numbers of media."""
 
 
 def read_file(storage: Storage, path: Path) -> bytes | None:
-    """Return the whole file, or None if it is absent."""
+    """Return the contents of the file ``path``, or None if it is absent."""
     if not storage.exists(path):
         return None
     file = storage.open_file(path, write=False)
@@ -128,7 +134,7 @@ def read_file(storage: Storage, path: Path) -> bytes | None:
 
 
 def replace_file(storage: Storage, path: Path, data: bytes) -> None:
-    """Replace the content of ``path``, durably: after a power loss it is the old or the new one."""
+    """Replace the contents of the file ``path``, durably: after a power loss they are the old or the new ones."""
     fresh = path.with_name(path.name + ".new")
     file = storage.open_file(fresh, write=True)
     try:
@@ -142,7 +148,7 @@ def replace_file(storage: Storage, path: Path, data: bytes) -> None:
 
 
 def _build_write_error(path: Path, why: OSError) -> JournalUnwritable:
-    """Return the error for ``path`` that says why the operating system refused."""
+    """Return the error for ``path`` that says why the operating system refused to access it."""
     kind = MediumFull if why.errno in _NO_ROOM else JournalUnwritable
     return kind(f"{path}: {why.strerror or why}")
 
@@ -157,7 +163,7 @@ def _convert_os_errors(path: Path) -> Iterator[None]:
 
 
 class _SqliteDatabase:
-    """:class:`Database` on the standard library's sqlite3.
+    """A SQLite connection as :class:`Database`, on the standard library's sqlite3.
 
     ``beneath`` is a temporary folder that contains the file, or None; closing removes it.
     """
@@ -167,12 +173,14 @@ class _SqliteDatabase:
         self._beneath = beneath
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
+        """Run one SQL statement. Raises :class:`MediumError`."""
         try:
             return self._connection.execute(sql, parameters)
         except sqlite3.Error as why:
             raise MediumError(f"{type(why).__name__}: {why}") from why
 
     def close(self) -> None:
+        """Close the connection, and remove the temporary folder if there is one."""
         with suppress(sqlite3.Error):
             self._connection.close()
         if self._beneath is not None:
@@ -193,7 +201,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _create_folder_in_memory() -> Path:
-    """Create a private folder under the first free name."""
+    """Create a private folder in memory under the first free name, and return it."""
     for number in count():
         folder = (_IN_MEMORY if _IN_MEMORY.is_dir() else _ON_DISK) / f"egm-reading-{number}"
         with suppress(FileExistsError):
@@ -203,7 +211,10 @@ def _create_folder_in_memory() -> Path:
 
 
 def _open_copy_in_memory(path: Path, wal: Path) -> Database:
-    """Open an in-memory copy of ``path`` and its WAL for reading; it is deleted with the connection."""
+    """Open an in-memory copy of the SQLite file ``path`` and its WAL for reading.
+
+    It is deleted with the connection.
+    """
     with _convert_os_errors(path):
         beneath = _create_folder_in_memory()
         for file in (path, wal):
@@ -212,7 +223,7 @@ def _open_copy_in_memory(path: Path, wal: Path) -> Database:
 
 
 class _DiskFile:
-    """:class:`StorageFile` on a file descriptor."""
+    """An open file on disk as :class:`StorageFile`, on a file descriptor."""
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self._path = path
@@ -222,12 +233,14 @@ class _DiskFile:
 
     # The next three methods run for every entry, hence plain try instead of the context manager.
     def read_at(self, offset: int, size: int) -> bytes:
+        """Return up to ``size`` bytes of the file from ``offset``."""
         try:
             return os.pread(self._fd, size, offset)
         except OSError as why:
             raise _build_write_error(self._path, why) from why
 
     def write_at(self, offset: int, data: bytes) -> None:
+        """Write all of ``data`` to the file at ``offset``."""
         try:
             done = os.pwrite(self._fd, data, offset)
             while done < len(data):
@@ -236,24 +249,29 @@ class _DiskFile:
             raise _build_write_error(self._path, why) from why
 
     def sync(self) -> None:
+        """Return once everything written to the file is durable."""
         try:
             os.fdatasync(self._fd)
         except OSError as why:
             raise _build_write_error(self._path, why) from why
 
     def truncate(self, size: int) -> None:
+        """Set the file's size."""
         with _convert_os_errors(self._path):
             os.ftruncate(self._fd, size)
 
     def allocate(self, size: int) -> None:
+        """Extend the file to ``size`` bytes, with space reserved on the medium."""
         with _convert_os_errors(self._path):
             os.posix_fallocate(self._fd, 0, size)
 
     def size(self) -> int:
+        """Return the file's size in bytes."""
         with _convert_os_errors(self._path):
             return os.fstat(self._fd).st_size
 
     def close(self) -> None:
+        """Close the file's descriptor."""
         os.close(self._fd)
 
 
@@ -263,7 +281,7 @@ class DiskStorage:
     _beside: ThreadPoolExecutor | None = None
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open ``path``.
+        """Open the SQLite file ``path``.
 
         A reader needs a little space for SQLite's index of the WAL, unless a running machine provides it. If
         the medium is full or read-only, the file is opened as immutable; beside a machine that died with data
@@ -286,35 +304,35 @@ class DiskStorage:
         return _SqliteDatabase(connection)
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``."""
+        """Open the file ``path``, creating it if ``write``."""
         return _DiskFile(path, write=write)
 
     def exists(self, path: Path) -> bool:
-        """Return whether ``path`` exists."""
+        """Return whether the file or folder ``path`` exists."""
         return path.exists()
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names in ``folder``."""
+        """Return the names of the files and folders in ``folder``, sorted; empty if it is absent."""
         with _convert_os_errors(folder):
             return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
 
     def make_folder(self, folder: Path) -> None:
-        """Create ``folder``."""
+        """Create ``folder`` and its parents, readable by the owner only."""
         with _convert_os_errors(folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename ``old`` to ``new``."""
+        """Rename the file or folder ``old`` to ``new``, replacing an existing file."""
         with _convert_os_errors(old):
             old.replace(new)
 
     def remove(self, path: Path) -> None:
-        """Remove ``path``."""
+        """Remove the file ``path`` if it exists."""
         with _convert_os_errors(path):
             path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:
-        """Make the names in ``folder`` durable."""
+        """Make the names of the files in ``folder`` durable."""
         with _convert_os_errors(folder):
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
@@ -324,10 +342,10 @@ class DiskStorage:
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
         """Sync the files in parallel, so that this takes as long as the slowest one."""
-        first, *others = files
-        if others and self._beside is None:
-            self._beside = ThreadPoolExecutor(len(others), thread_name_prefix="sync")
-        synced = [self._beside.submit(file.sync) for file in others if self._beside is not None]
+        first, *later_files = files
+        if later_files and self._beside is None:
+            self._beside = ThreadPoolExecutor(len(later_files), thread_name_prefix="sync")
+        synced = [self._beside.submit(file.sync) for file in later_files if self._beside is not None]
         try:
             first.sync()
         finally:
@@ -342,7 +360,7 @@ class DiskStorage:
             return found.f_bavail * found.f_frsize
 
     def make_private(self, path: Path) -> bool:
-        """Remove the permissions of everybody but the owner from ``path``."""
+        """Remove the access of everybody but the owner to the file ``path``; return whether others had any."""
         with _convert_os_errors(path):
             mode = path.stat().st_mode
             if not mode & 0o077:
@@ -351,5 +369,5 @@ class DiskStorage:
             return True
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes from the operating system's generator."""
+        """Return random bytes from the operating system's generator."""
         return os.urandom(count)  # noqa: TID251 (keys)

@@ -1,4 +1,4 @@
-"""Page sums of the SQLite file, so that every byte of the first copy is checked at start-up, used or not.
+"""Checksums of the SQLite file's pages, so that each byte of the journal's first copy is checked at start-up.
 
 SQLite has no checksums on its pages. In WAL mode the main file changes only when the WAL is moved into it,
 and only :meth:`PageSums.settle` does that: it first records which pages are about to change (durably), lets
@@ -29,7 +29,7 @@ _SALT: Final = slice(16, 24)
 
 
 class PageSums:
-    """The sums of the SQLite file ``path``, and the one descriptor that this process may open on that file.
+    """The page checksums of the SQLite file ``path``, and this process's only descriptor of that file.
 
     POSIX drops all of a process's locks on a file when it closes any descriptor of it, SQLite's too, so this
     descriptor is opened before SQLite connects and closed after SQLite is done.
@@ -49,7 +49,7 @@ class PageSums:
 
     # ------------------------------------------------------------------ checking
     def verify(self) -> None:
-        """Check every page that is not being moved; raise :class:`JournalDamaged` naming the first bad one.
+        """Check every page of the database that is not being moved; raise JournalDamaged naming the first bad one.
 
         This also works beside a running machine, which records the pages that it is about to move. If a page
         does not match, the sums are read again: only if they are unchanged since before the page was read is
@@ -65,7 +65,7 @@ class PageSums:
             page = found[0]
 
     def _find_first_bad_page(self, first: int) -> tuple[int, JournalDamaged] | None:
-        """Return the first bad page from ``first`` on and its error, or None."""
+        """Return the first page from ``first`` on that differs from its sum, with its error, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
             why = f"{size} bytes, {len(self._sums)} pages expected"
@@ -77,7 +77,10 @@ class PageSums:
         return None
 
     def verify_some(self, first: int, pages: int) -> int:
-        """Check up to ``pages`` pages from page ``first`` on; return where to continue (1 after the last)."""
+        """Check up to ``pages`` pages of the database from ``first`` on against their sums.
+
+        Return where to continue (1 after the last). Raises :class:`JournalDamaged` at a bad page.
+        """
         last = min(first + pages - 1, len(self._sums))
         for page, found in self._read_sums(range(first, last + 1)):
             if found != self._sums[page - 1] and page not in self._moving:
@@ -85,7 +88,7 @@ class PageSums:
         return last + 1 if last < len(self._sums) else 1
 
     def _read_sums(self, pages: range) -> Iterator[tuple[int, int]]:
-        """Read pages from the file; yield the number and CRC-32 of each."""
+        """Yield the number and CRC-32 of each of these pages, read from the database file."""
         for start in range(pages.start, pages.stop, _CHUNK_PAGES):
             count = min(_CHUNK_PAGES, pages.stop - start)
             chunk = memoryview(self._file.read_at((start - 1) * PAGE_BYTES, count * PAGE_BYTES))
@@ -95,14 +98,14 @@ class PageSums:
     # ------------------------------------------------------------------ moving the WAL
     @property
     def is_wal_move_unfinished(self) -> bool:
-        """Return whether moving the WAL into the file was started and not finished.
+        """Return whether moving SQLite's WAL into the database file was started and not finished.
 
         If so, call :meth:`settle` before using the file: the pages being moved are not checked.
         """
         return bool(self._moving)
 
     def settle(self, move_wal: Callable[[], bool]) -> bool:
-        """Let ``move_wal`` move the WAL into the file, and record the sums of the changed pages.
+        """Let ``move_wal`` move SQLite's WAL into the database file, and record the sums of the changed pages.
 
         ``move_wal`` returns whether the whole WAL was moved, and so does this method. If not (a reader holds
         it), the pages stay recorded as moving, and the next call records their sums.
@@ -118,13 +121,13 @@ class PageSums:
         return done
 
     def record_all(self) -> None:
-        """Record the current sums of every page (of a file just created and verified)."""
+        """Record the current sums of every page of a database file that was just created and verified."""
         self._sums = array("I")
         self._record(range(1, self._file.size() // PAGE_BYTES + 1))
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
-        """Record the sums of ``pages`` and of every page by which the file has grown.
+        """Record the sums of these pages, and of every page by which the database file has grown.
 
         SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
         WAL; yet it exists, all zeros, once the file is larger.
@@ -138,7 +141,7 @@ class PageSums:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 
     def _list_wal_pages(self) -> frozenset[int]:
-        """Return the pages with a frame in the current WAL (SQLite file format, section 4: frame header).
+        """Return the pages with a frame in SQLite's current WAL (SQLite file format, section 4: frame header).
 
         Later frames, left from before the WAL started over, have another salt.
         """
@@ -163,7 +166,10 @@ class PageSums:
 
     # ------------------------------------------------------------------ the sums file
     def _load(self) -> None:
-        """Read the sums and the numbers of the pages being moved. Raises :class:`JournalDamaged`."""
+        """Read the page sums and the numbers of the pages being moved from the sums file.
+
+        Raises :class:`JournalDamaged`.
+        """
         path = self._path.with_name(self._path.name + SUFFIX)
         data = read_file(self._storage, path)
         if data is None:

@@ -16,7 +16,7 @@ Flows: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Unit(StrEnum):
-    """The unit of a meter."""
+    """The unit of a meter: money, occurrences or tournament points."""
 
     CENTS = "cents"
     """Minor units of the currency."""
@@ -28,7 +28,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One meter: what went through ``flows`` minus what went through ``minus``, in ``unit``.
+    """One meter of the machine: what went through ``flows`` minus what went through ``minus``, in ``unit``.
 
     A flow is a pair of patterns of account names: the source and the target.
     """
@@ -59,7 +59,7 @@ _OUTS: Final = (
 
 
 def _build_value_count_pairs() -> tuple[Meter, ...]:
-    """Return two meters, value and number, for each kind of bill, voucher, transfer and bonus award."""
+    """Return the two meters, value and number, of each kind of bill, voucher, transfer and bonus award."""
     meters = []
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():

@@ -32,12 +32,12 @@ KIND: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 
 @lru_cache(maxsize=1024)
 def is_kind(kind: str) -> bool:
-    """Return whether ``kind`` has the form of an entry kind, such as ``bill.in``."""
+    """Return whether ``kind`` has the form of a journal entry's kind, such as ``bill.in``."""
     return KIND.fullmatch(kind) is not None
 
 
 class Phase(StrEnum):
-    """How a transaction moves value."""
+    """How a transaction moves value: at once, or by a reservation that is settled or voided."""
 
     POST = "post"
     """Immediately."""
@@ -50,7 +50,7 @@ class Phase(StrEnum):
 
 
 class Mark(StrEnum):
-    """Moments from which occurrence meters are also counted (D-14)."""
+    """An event, such as a power-up, since which occurrence meters are also counted (D-14)."""
 
     POWER_UP = "power_up"
     DOOR_CLOSE = "door_close"
@@ -66,7 +66,7 @@ def _format_short_value(value: object) -> str:
 
 
 def _is_name(name: object) -> bool:
-    """Return whether ``name`` is printable text; unprintable characters (such as a lone surrogate) are refused."""
+    """Return whether ``name`` is printable text; unprintable characters, such as a lone surrogate, are refused."""
     return isinstance(name, str) and name != "" and name.isprintable()
 
 
@@ -82,7 +82,7 @@ def are_names(names: Collection[object]) -> bool:
 
 
 def _check_dims(what: str, dims: object) -> None:
-    """Raise :class:`InvalidTransaction` unless ``dims`` is a mapping of names to names or numbers."""
+    """Raise :class:`InvalidTransaction` unless dimensions map names to names or numbers; ``what`` has them."""
     if not isinstance(dims, Mapping):
         raise InvalidTransaction(f"{what}: dims {_format_short_value(dims)} must be a mapping")
     for key, value in dims.items():
@@ -120,7 +120,7 @@ def _check_json(value: object, depth: int) -> None:
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
-    """Check that keys are text, or numbers that become distinct text."""
+    """Raise ``TypeError`` or ``ValueError`` unless keys of a JSON object are text, or become distinct text."""
     if all(type(key) is str and key.isascii() for key in value):
         return
     for key in value:
@@ -133,7 +133,7 @@ def _check_keys(value: Mapping[object, object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A transfer of ``amount_cents`` (> 0, minor units) from ``source`` to ``target``, broken down by ``dims``."""
+    """A transfer of value: ``amount_cents`` (> 0, minor units) from ``source`` to ``target``, split by ``dims``."""
 
     source: str
     target: str
@@ -159,7 +159,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One fact to be recorded, all or nothing.
+    """One fact to be recorded in the journal, all or nothing.
 
     ``id`` is created by the caller, globally unique, and stored by the caller before it acts: a repeat of the
     same id with the same content is recognised and counted once. ``dims`` applies to every transfer (whose
@@ -202,7 +202,7 @@ class Transaction:
         self._check_details()
 
     def _check_details(self) -> None:
-        """Raise :class:`InvalidTransaction` unless dimensions, counts, state and record are valid."""
+        """Raise :class:`InvalidTransaction` unless the dimensions, counts, state and record are valid."""
         if self.dims != {}:
             _check_dims(self.id, self.dims)
         if self.counts != {}:
@@ -224,13 +224,14 @@ class Transaction:
         _check_json(self.state, DEPTH_MAX)
 
     def _check_members(self, name: str, members: object, of: type) -> None:
+        """Raise :class:`InvalidTransaction` unless the field ``name`` is a tuple of ``of`` objects."""
         if type(members) is not tuple or not all(type(member) is of for member in members):
             raise InvalidTransaction(
                 f"{self.id}: {name} {_format_short_value(members)} must be a tuple of {of.__name__}"
             )
 
     def _check_counts(self) -> None:
-        """Raise :class:`InvalidTransaction` unless every count has a name and a positive amount."""
+        """Raise :class:`InvalidTransaction` unless every count of occurrences has a name and a positive amount."""
         if not isinstance(self.counts, Mapping):
             raise InvalidTransaction(
                 f"{self.id}: counts {_format_short_value(self.counts)} must be a mapping"
@@ -261,7 +262,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The result of appending a transaction: its place in the journal, and whether it was already stored before."""
+    """The result of appending a transaction: its place in the journal, and whether it was stored before."""
 
     sequence: int
     hash_hex: str

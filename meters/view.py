@@ -11,7 +11,7 @@ from meters import checkpoint
 from meters.anchor import FILE_NAME as ANCHOR_NAME
 from meters.anchor import Anchor, Head
 from meters.archive import STATE, Archive, Boundary
-from meters.copies import SECOND_FOLDER, Place, check_seal
+from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
@@ -47,12 +47,12 @@ class JournalView:
 
     @property
     def sequence(self) -> int:
-        """Return the number of the last entry."""
+        """Return the number of the journal's last entry."""
         return self._ledger.sequence
 
     @property
     def head_hash(self) -> str:
-        """Return the SHA-256 of the last entry, hexadecimal; it covers every entry."""
+        """Return the SHA-256 of the journal's last entry, hexadecimal; it covers every entry."""
         return self._ledger.head_hex
 
     @property
@@ -63,7 +63,7 @@ class JournalView:
         return self._mark
 
     def fresh_id(self, kind: str) -> str:
-        """Return a new id for the next entry, or for what it is about.
+        """Return a new id for the journal's next entry, or for what that entry is about.
 
         It consists of ``kind``, the sequence of that entry, and the journal's mark. All ids are made here. An
         id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The mark
@@ -77,19 +77,22 @@ class JournalView:
         return format_fingerprint(self.public_key)
 
     def get(self, tx_id: str) -> StoredEntry | None:
-        """Return the entry with this id, or None; an archived one is read from the archive."""
+        """Return the journal entry with this id, or None; an archived one is read from the archive."""
         return self._database.by_id(tx_id) or self._archive.find(
             tx_id, self.mark, self._load_identifier_index()
         )
 
     def knows(self, tx_id: str) -> bool:
-        """Return whether there is an entry with this id. If its archive segment was taken away, the index is enough."""
+        """Return whether the journal has an entry with this id.
+
+        If its archive segment was taken away, the index of identifiers is enough.
+        """
         return self._database.by_id(tx_id) is not None or self._archive.knows(
             tx_id, self.mark, self._load_identifier_index()
         )
 
     def find(self, ref: str) -> list[StoredEntry]:
-        """Return the entries whose ``ref`` is this id, oldest first."""
+        """Return the journal entries that settle, void or belong to the entry ``ref``, oldest first."""
         return self._database.by_ref(ref)
 
     def entries(
@@ -101,7 +104,7 @@ class JournalView:
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after ``since`` and before ``until``, of one ``kind`` or several.
+        """Yield up to ``limit`` journal entries after ``since`` and before ``until``, of one ``kind`` or several.
 
         Archived entries are read from the archive.
         """
@@ -112,7 +115,7 @@ class JournalView:
     def _iter_oldest_first(
         self, kinds: Sequence[str], since: int, until: int | None
     ) -> Iterator[StoredEntry]:
-        """Yield entries from the archive, then from the database.
+        """Yield journal entries from the archive, then from the database.
 
         If entries are moved to the archive meanwhile, they are read there.
         """
@@ -135,7 +138,7 @@ class JournalView:
     def _iter_newest_first(
         self, kinds: Sequence[str], since: int, until: int | None
     ) -> Iterator[StoredEntry]:
-        """Yield entries from the database, then from the archive, newest first."""
+        """Yield journal entries from the database, then from the archive, newest first."""
         for entry in self._database.walk(kinds, since, until, None, newest_first=True):
             until = entry.sequence
             yield entry
@@ -170,14 +173,14 @@ class JournalView:
                     raise
                 # The running machine archived them while they were being read.
 
-    def iter_second_medium_bodies(self, place: Place, after: int = 0) -> Iterator[bytes]:
+    def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
         """Yield the entries of :meth:`iter_bodies` as the second medium has them: in its archive, then in its log."""
-        log = place.log()
+        log = location.log()
         firsts = log.list_segment_starts()
         base = firsts[0] - 1 if firsts else 0
-        for sequence, body, _ in Archive(place.storage, place.archives[1:], self._read_boundary).iter_bodies(
-            after
-        ):
+        for sequence, body, _ in Archive(
+            location.storage, location.archives[1:], self._read_boundary
+        ).iter_bodies(after):
             if sequence > base:
                 break
             after = sequence
@@ -213,14 +216,14 @@ class JournalView:
         return self._archive
 
     def _read_boundary(self) -> Boundary | None:
-        """Return the archive's boundary from the machine state, or None without an archive."""
+        """Return the archive's end as the machine state has it, or None without an archive."""
         stored = self._ledger.state.get(STATE)
         if stored is not self._known[0]:
             self._known = stored, Boundary.from_state(stored)
         return self._known[1]
 
     def _find_last_archived(self) -> int:
-        """Return the last archived entry, after which the first copy begins.
+        """Return the number of the last archived entry, after which the journal's first copy begins.
 
         A running machine may have archived more than when this view was opened.
         """
@@ -249,19 +252,19 @@ class JournalView:
         return self._index[1]
 
     def balance_cents(self, account: str) -> int:
-        """Return what flowed into ``account`` minus what flowed out, in minor units."""
+        """Return what flowed into the account minus what flowed out, in minor units."""
         return self._ledger.balance_cents(account)
 
     def available_cents(self, account: str) -> int:
-        """Return the balance of ``account`` minus its pending reservations."""
+        """Return the balance of the account minus its pending reservations, in minor units."""
         return self._ledger.available_cents(account)
 
     def pending(self) -> list[Reservation]:
-        """Return the reservations that are neither settled nor voided, oldest first."""
+        """Return the reservations of value that are neither settled nor voided, oldest first."""
         return list(self._ledger.pending.values())
 
     def state(self, key: str, default: JSON = None) -> JSON:
-        """Return the machine state stored under ``key``."""
+        """Return the machine state stored under ``key``, or ``default`` if there is none."""
         return self._ledger.state.get(key, default)
 
     def states(self, prefix: str = "") -> dict[str, JSON]:
@@ -269,11 +272,11 @@ class JournalView:
         return {k: v for k, v in self._ledger.state.items() if k.startswith(prefix)}
 
     def meters(self) -> MeterReading:
-        """Return every meter as of the last entry."""
+        """Return a reading of every meter as of the journal's last entry."""
         return read_meters(self._ledger)
 
     def self_audit(self) -> None:
-        """Recheck the books: the self-audit, and account totals against the meter cells that they sum.
+        """Recheck the journal's books: the self-audit, and account totals against the meter cells they sum.
 
         Raises :class:`SelfAuditFailed`.
         """
@@ -293,7 +296,7 @@ class JournalView:
 
 
 def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
-    """Rebuild the ledger from the newest signed checkpoint and every entry after it; return it with the public key.
+    """Return the ledger, rebuilt from the newest signed checkpoint and every entry after it, and the public key.
 
     With ``key`` (the machine itself) the seal of each replayed entry is checked too. Raises
     :class:`JournalDamaged`.
@@ -327,7 +330,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
 
 
 def read_checkpoint_boundary(entry: StoredEntry) -> Boundary | None:
-    """Return the end of the archive at the time of this checkpoint, or None if nothing was archived."""
+    """Return the end of the archive at the time of a checkpoint, or None if nothing was archived."""
     record: Any = entry.record
     try:
         return Boundary.from_state(record["ledger"]["state"].get(STATE))
@@ -370,12 +373,12 @@ def open_view(
     except BaseException:
         database.close()
         raise
-    archives = Place(medium, *media).archives
+    archives = JournalLocation(medium, *media).archives
     return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
 
 
 def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
-    """Return the machine's key, or None if it is absent, damaged or may not be read."""
+    """Return the machine's key, or None if it is absent, damaged, or this process may not read it."""
     try:
         return MachineKey.load(storage, *media)
     except JournalError:
@@ -383,7 +386,10 @@ def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey
 
 
 def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
-    """Return the last entry that the machine acknowledged, from the sealed heads; either medium is enough."""
+    """Return the last journal entry that the machine acknowledged, from the sealed heads on its media.
+
+    Either medium is enough.
+    """
     heads = []
     for folder in dict.fromkeys(media):
         with suppress(JournalUnwritable, OSError):  # a missing medium contributes nothing

@@ -38,7 +38,7 @@ class Depth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WinDistribution:
-    """The probability distribution of the win of one game.
+    """The probability distribution of the win of one game, in credits.
 
     ``counts[credits]`` is the number of cases, of ``total`` equally likely ones, that win so many credits.
     ``tail`` is the probability of all cases that are omitted from ``counts``; it is zero if none is. An
@@ -54,20 +54,20 @@ class WinDistribution:
             raise ValueError("the cases of a distribution and its tail must add to one")
 
     def moment(self, power: int) -> Fraction:
-        """Return E[win^power] over the listed cases, without the tail."""
+        """Return E[win^power] of one game over the listed cases, without the tail."""
         return Fraction(sum(count * win**power for win, count in self.counts.items()), self.total)
 
     def variance(self) -> Fraction:
-        """Return the variance over the listed cases, without the tail."""
+        """Return the variance of the win over the listed cases, in squared credits, without the tail."""
         return self.moment(2) - self.moment(1) ** 2
 
-    def cap_wins(self, most: int) -> "WinDistribution":
-        """Return the distribution with each win limited to ``most`` credits. The tail, if any, counts as ``most``."""
+    def cap_wins(self, max_win: int) -> "WinDistribution":
+        """Return the distribution with each win limited to ``max_win`` credits; a tail counts as ``max_win``."""
         tail = self.tail * self.total
         total, unit = self.total * tail.denominator, tail.denominator
-        counts: dict[int, int] = {most: tail.numerator} if tail else {}
+        counts: dict[int, int] = {max_win: tail.numerator} if tail else {}
         for win, count in self.counts.items():
-            counts[min(win, most)] = counts.get(min(win, most), 0) + count * unit
+            counts[min(win, max_win)] = counts.get(min(win, max_win), 0) + count * unit
         return WinDistribution(total, counts)
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:
@@ -86,7 +86,7 @@ class WinDistribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prize:
-    """One line of a PAR sheet: how often a prize is won in one game on average, and what it returns."""
+    """One line of a game's PAR sheet: how often a prize is won in one game on average, and what it returns."""
 
     name: str
     where: str
@@ -123,7 +123,7 @@ class ProgressiveShare:
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
 
     def of(self, stake: int, cost_credits: int) -> "ProgressiveShare":
-        """Return the same contribution for a wager of ``cost_credits``, of which only ``stake`` plays for the level."""
+        """Return this level's contribution to a wager of ``cost_credits``, of which only ``stake`` plays for it."""
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
 
@@ -133,14 +133,14 @@ class ProgressiveShare:
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
     def compute_reset_cost(self, cost_credits: int) -> Fraction:
-        """Return what the operator pays for resets per credit wagered.
+        """Return what the operator pays for resets of this level, per credit wagered.
 
         Hits that pay only a part of the level reduce it.
         """
         return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
 
     def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return the probability that the next game hits the level, at a meter of ``meter_credits``.
+        """Return the probability that the next game hits this level, at a meter of ``meter_credits``.
 
         The secret amount of a mystery level is uniform between meter and ceiling, so a hit is more likely the
         closer the meter is to the ceiling. For any other level the meter has no effect.
@@ -152,13 +152,13 @@ class ProgressiveShare:
         return Fraction(1) if room <= step else step / room
 
     def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return what the level returns per credit wagered at a meter of ``meter_credits``."""
+        """Return what this level returns per credit wagered, at a meter of ``meter_credits``."""
         return (self.rate_at(meter_credits, cost_credits) + self.parts) * meter_credits / cost_credits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MerchandiseShare:
-    """One prize in kind: how often one game wins it on average, and its stated value.
+    """A prize in kind in a bet's figures: how often one game wins it on average, and its stated value.
 
     No return includes it; :meth:`compute_rtp_at` states its share separately.
     """
@@ -174,7 +174,7 @@ class MerchandiseShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureFigures:
-    """The figures of one feature: how often a paid game starts it, its mean length, and its mean pay."""
+    """The figures of one feature of a game: how often a paid game starts it, its mean length, and its mean pay."""
 
     feature: str
     rate: Fraction
@@ -186,10 +186,10 @@ class FeatureFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubled:
-    """The effect of a double-up on a game: the same return, with fewer and larger wins.
+    """The figures of a bet if wins are doubled up: the same return, with fewer and larger wins.
 
-    ``most_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``distribution`` (of the
-    win) are for a player who doubles as often as the game allows; both are None if they were not
+    ``most_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``distribution``
+    (of the win) are for a player who doubles as often as the game allows; both are None if they were not
     requested or cannot be computed exactly.
     """
 
@@ -200,15 +200,16 @@ class Doubled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetAnalysis:
-    """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated separately).
+    """The exact figures of one way to bet on a game.
 
-    ``cycle`` is the number of equally likely first results. ``options`` are the arguments that create this
-    wager: ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
-    (:meth:`paytables.game.Game.at`), set only if a newly opened table does not accept it;
-    the figures exclude bets that already stand there. Figures that were not requested are None. If the
-    player makes decisions within the game, ``strategy`` names the strategy of these figures and
-    ``worst_rtp`` is the return of the worst possible decisions; otherwise both are None.
-    ``simplest_strategy`` describes the simplest published strategy, and ``simplest_rtp`` is its return.
+    ``rtp`` excludes progressives and merchandise (both are stated separately). ``cycle`` is the number of
+    equally likely first results. ``options`` are the arguments that create this wager:
+    ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
+    (:meth:`paytables.game.Game.at`), set only if a newly opened table does not accept it; the figures exclude
+    bets that already stand there. Figures that were not requested are None. If the player makes decisions
+    within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the
+    worst possible decisions; otherwise both are None. ``simplest_strategy`` describes the simplest published
+    strategy, and ``simplest_rtp`` is its return.
 
     If a round can be raised, each win is reduced by the amount added: ``rtp`` is the return per credit of the
     initial stake, the smallest win of the distribution may be negative, and ``mean_staked_credits`` is the
@@ -247,7 +248,7 @@ class BetAnalysis:
     def with_distribution(
         self, distribution: WinDistribution, *, least_hit_credits: int | None = None
     ) -> Self:
-        """Return a copy with this win distribution and every figure that follows from it. It must be complete.
+        """Return these figures with a win distribution, which must be complete, and what follows from it.
 
         At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``
         sets another limit.
@@ -286,13 +287,13 @@ class BetAnalysis:
 
     @property
     def most_credits(self) -> int | None:
-        """Return the largest possible win of one game, a double-up of it included; None if it was not computed."""
+        """Return the largest possible win of one game, double-up included; None if it was not computed."""
         highest = self.max_win_credits
         return highest if highest is None or self.doubled is None else max(highest, self.doubled.most_credits)
 
     @property
     def never_won(self) -> tuple[Prize, ...]:
-        """Return the analysed pay-table prizes that no result wins."""
+        """Return the prizes of the pay table that no result of the game wins."""
         return tuple(prize for prize in self.prizes if not prize.rate)
 
     @property
@@ -311,7 +312,10 @@ class BetAnalysis:
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 
     def compute_rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
-        """Return the RTP, counting of the progressive levels nothing, their resets only, or resets and increments."""
+        """Return the RTP with the part of progressive levels that ``counted`` names.
+
+        ``nothing``: without them; ``reset``: with their resets; ``all``: with resets and increments.
+        """
         if counted == "nothing":
             return self.rtp
         if counted == "all":
@@ -331,7 +335,7 @@ class BetAnalysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The figures of a game: one :class:`BetAnalysis` for each way to bet."""
+    """The exact figures of a game: one :class:`BetAnalysis` for each way to bet."""
 
     game_id: str
     version: str
@@ -341,12 +345,12 @@ class Analysis:
 
     @property
     def minimum_rtp(self) -> Fraction:
-        """Return the lowest RTP of all ways to bet, to compare with a regulatory minimum."""
+        """Return the lowest RTP of all ways to bet on the game, to compare with a regulatory minimum."""
         return min(bet.rtp for bet in self.bets)
 
     @property
     def maximum_rtp(self) -> Fraction:
-        """Return the highest RTP of all ways to bet."""
+        """Return the highest RTP of all ways to bet on the game."""
         return max(bet.rtp for bet in self.bets)
 
     @property
@@ -381,13 +385,16 @@ def compute_mystery_rate(steps: Fraction) -> Fraction:
 
 
 def compute_volatility_index(sigma: float, quantile: float = 1.65) -> float:
-    """Return VI = z sigma, with sigma in units of the bet (Harrigan and Dixon, *PAR Sheets*, 2009)."""
+    """Return a game's volatility index VI = z sigma, with sigma in units of the bet.
+
+    The index is defined in Harrigan and Dixon, *PAR Sheets*, 2009.
+    """
     return quantile * sigma
 
 
 def compute_confidence_band(
     rtp: float, sigma: float, games: int, quantile: float = 1.65
 ) -> tuple[float, float]:
-    """Return the confidence interval of the return over ``games`` games, RTP -+ z sigma / sqrt(n)."""
+    """Return the confidence interval of a game's return over ``games`` games, RTP -+ z sigma / sqrt(n)."""
     half = quantile * sigma / math.sqrt(games)
     return rtp - half, rtp + half

@@ -107,7 +107,10 @@ def add_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str
 
 
 def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
-    """Yield each key of ``[art]`` that names a file, with that name. Other keys are left to the model."""
+    """Yield each key of a definition's ``[art]`` that names a file, with that name.
+
+    Other keys are left to the model.
+    """
     art = data.get("art", {})
     for kind in ("pictures", "sounds"):
         table = art.get(kind, {}) if isinstance(art, Mapping) else {}
@@ -143,7 +146,7 @@ def _find_picture_error(data: bytes, suffix: str) -> str:
 
 
 def _find_png_error(data: bytes) -> str:
-    """Return why a PNG is refused, or an empty string if it is not."""
+    """Return why the screen refuses a PNG picture, or an empty string if it does not."""
     if not data.startswith(_PNG) or len(data) < 33:
         return "is not a PNG file"
     wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
@@ -154,7 +157,7 @@ def _find_png_error(data: bytes) -> str:
 
 
 def _find_svg_error(data: bytes) -> str:
-    """Return why an SVG is refused, or an empty string.
+    """Return why the screen refuses an SVG picture, or an empty string if it does not.
 
     An SVG may contain only shapes: no document type (so no entities), nothing that is loaded or executed, and
     a bounded element count.
@@ -163,6 +166,7 @@ def _find_svg_error(data: bytes) -> str:
     count = numbers = shapes = 0
 
     def check_element(name: str, attributes: Mapping[str, str]) -> None:
+        """Count an element and its shapes and numbers, and note what the screen cannot draw of it."""
         nonlocal count, numbers, shapes
         count += 1
         plain = name.rpartition("}")[2].lower()
@@ -177,9 +181,11 @@ def _find_svg_error(data: bytes) -> str:
         trouble.extend(_iter_element_errors(plain, attributes))
 
     def check_style(text: str) -> None:
+        """Note what the screen cannot draw of a style."""
         trouble.extend(_iter_style_errors(text))
 
     def refuse_document_type(*_: object) -> None:
+        """Note that the picture has a document type, which is refused."""
         trouble.append("has a document type")
 
     reader = xml.parsers.expat.ParserCreate(namespace_separator="}")
@@ -196,7 +202,7 @@ def _find_svg_error(data: bytes) -> str:
 
 
 def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterator[str]:
-    """Yield the reasons why the screen cannot draw an element as intended."""
+    """Yield the reasons why the screen cannot draw an SVG element as intended."""
     if element in _REFUSED:
         yield f"has <{element}>: only shapes are taken"
     if element.endswith("gradient") and _has_fractional_positions(attributes):
@@ -206,7 +212,7 @@ def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterato
 
 
 def _iter_style_errors(style: str) -> Iterator[str]:
-    """Yield the reasons why the screen cannot draw a style as intended."""
+    """Yield the reasons why the screen cannot draw an SVG style as intended."""
     if _DASHES.search(style):
         yield "has a stroke-dasharray: lines are whole"
     for paint in map(str.strip, _PAINT.findall(style)):
@@ -215,7 +221,7 @@ def _iter_style_errors(style: str) -> Iterator[str]:
 
 
 def _iter_amount_errors(elements: int, numbers: int, shapes: int) -> Iterator[str]:
-    """Yield the reasons why a picture has too much, or nothing, to draw."""
+    """Yield the reasons why an SVG picture has too much, or nothing, to draw."""
     if elements > ELEMENTS_MAX:
         yield f"has more than {ELEMENTS_MAX} elements"
     if numbers > _NUMBERS_MAX:
@@ -225,14 +231,14 @@ def _iter_amount_errors(elements: int, numbers: int, shapes: int) -> Iterator[st
 
 
 def _iter_size_errors(root: Mapping[str, str]) -> Iterator[str]:
-    """Yield a reason if the picture's width or height is zero or negative."""
+    """Yield a reason if an SVG picture's width or height is zero or negative."""
     sides = (root.get(side, "1").strip() for side in ("width", "height"))
     if any(side.startswith("-") or not side.strip("0.") for side in sides):
         yield "its width and height are above 0"
 
 
 def _has_fractional_positions(gradient: Mapping[str, str]) -> bool:
-    """Return whether a gradient gives positions as fractions from 0 to 1, which the screen would read as lengths."""
+    """Return whether an SVG gradient gives positions as fractions, which the screen would read as lengths."""
     if gradient.get("gradientUnits") == "userSpaceOnUse":
         return False
     places = (gradient.get(key, "0").strip() for key in _ENDS)

@@ -49,7 +49,7 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
 
 
 def _digest(data: Mapping[str, object]) -> str:
-    """Return the SHA-256 over the stored figures and the parts of a definition that affect them."""
+    """Return the SHA-256 over a definition's stored figures and the parts of it that affect them."""
     rules = {key: value for key, value in data.items() if key not in _NOT_OF_RULES}
     family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED]
     of = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED: figures}
@@ -59,10 +59,11 @@ def _digest(data: Mapping[str, object]) -> str:
 def _remove_texts_and_limits(value: object) -> object:
     """Return a part of a definition without its texts and betting limits, which do not affect the figures."""
     if isinstance(value, Mapping):
-        deciding = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
-        return {key: _remove_texts_and_limits(each) for key, each in deciding.items()}
-    return [_remove_texts_and_limits(each) for each in value] if isinstance(value, list) else value
+        deciding = {key: child for key, child in value.items() if key not in _STAKED and not _is_text(child)}
+        return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
+    return [_remove_texts_and_limits(child) for child in value] if isinstance(value, list) else value
 
 
 def _is_text(value: object) -> bool:
+    """Return whether a value of a definition is a text in the machine's languages."""
     return isinstance(value, Mapping) and value.keys() == _LANGUAGES

@@ -8,7 +8,7 @@ from paytables.wording import format_count
 
 
 def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
-    """Check a seat's bet on ``spot`` against the bet that it requires on the spot ``needs``.
+    """Check a seat's bet on ``spot`` against the bet on the spot ``needs`` that it requires.
 
     ``bets`` are the seat's credits by spot. Raises :class:`WagerError` if the required bet is missing, or if
     the amounts do not fit.
@@ -30,12 +30,12 @@ def check_required_bet(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
 
 def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
     """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
-    followers = [each for each in spots.values() if each.times is not None]
+    followers = [spot_ for spot_ in spots.values() if spot_.times is not None]
     bets = {spot.id: credits_}
     while True:
         more = dict(bets)
-        for name, each in bets.items():
-            for needed, least in _iter_needed_spots(spots, spots[name], each):
+        for name, spot_ in bets.items():
+            for needed, least in _iter_needed_spots(spots, spots[name], spot_):
                 more[needed] = max(more.get(needed, 0), least)
         for follower in followers:
             if follower.times is not None and follower.needs in more:

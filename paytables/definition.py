@@ -1,4 +1,4 @@
-"""Reading of definitions: TOML input becomes a checked model, or an error with file, key and reason.
+"""Reading of game definitions: TOML input becomes a checked model, or an error with file, key and reason.
 
 The digest of a definition is the SHA-256 of its data in canonical JSON (sorted keys, no spaces, UTF-8).
 Comments and layout do not change it; every number does.
@@ -34,7 +34,7 @@ from paytables.wording import find_nearest_words, format_known_names
 
 LIBRARY: Path = Path(__file__).parent / "library"
 
-#: The highest number of credits a definition may contain anywhere: the capacity of a ten-digit meter.
+#: The highest number of credits a game definition may contain anywhere: the capacity of a ten-digit meter.
 CREDITS_MAX: Final = 9_999_999_999
 #: Characters that reorder the text around them (Unicode bidirectional controls): a title with one can display
 #: other words than it contains.
@@ -51,10 +51,10 @@ def check_readable(text: str) -> str:
 
 def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     """Return the values. Raises ValueError if they are not strictly increasing."""
-    for one, other in pairwise(values):
-        if one >= other:
-            why = "is listed twice" if one == other else f"is listed after {one}"
-            raise ValueError(f"{other} {why}: they are different and ascending")
+    for value, next_value in pairwise(values):
+        if value >= next_value:
+            why = "is listed twice" if value == next_value else f"is listed after {value}"
+            raise ValueError(f"{next_value} {why}: they are different and ascending")
     return values
 
 
@@ -65,30 +65,31 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), A
 
 
 def _split_words(value: Any) -> Any:
+    """Return the words of a text; a value of another type is returned unchanged."""
     return tuple(value.split()) if isinstance(value, str) else value
 
 
 _LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-#: Symbols in order: a list, or one text separated by spaces.
+#: The symbols of a reel strip in order: a list, or one text separated by spaces.
 Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
 Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSchema(_LISTED)]
 
 
 class Strict(BaseModel):
-    """Base class of the tables in a definition: unknown keys are refused, and a table is immutable after reading."""
+    """Base class of the tables in a game definition: unknown keys are refused, and a read table is immutable."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Text(Strict):
-    """A text in every language of the machine; none may be missing."""
+    """A text of a definition in every language of the machine; none may be missing."""
 
     en: Words
     fr: Words
 
 
 class Header(Strict):
-    """The ``[game]`` table at the beginning of every definition."""
+    """The ``[game]`` table at the beginning of every game definition."""
 
     id: Identifier
     family: Identifier
@@ -124,7 +125,7 @@ _PAYS: Final = "{pays}"
 
 
 class Definition(Strict):
-    """The part of a definition that every family has; a family adds its own tables.
+    """The part of a game definition that every family has; a family adds its own tables.
 
     ``{pays}`` in a language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
     so that the rules state what the bets pay.
@@ -156,7 +157,7 @@ D = TypeVar("D", bound=Definition)
 
 
 def parse(source: Source) -> dict[str, Any]:
-    """Parse a definition file that was read. Raises :class:`DefinitionError` if it is not TOML."""
+    """Return the data of a definition file, parsed as TOML. Raises :class:`DefinitionError` if it is not TOML."""
     try:
         return parse_toml(source.data.decode())
     except tomllib.TOMLDecodeError as error:
@@ -166,18 +167,19 @@ def parse(source: Source) -> dict[str, Any]:
 
 
 def format_canonical_text(data: Mapping[str, Any]) -> str:
-    """Return the definition as canonical JSON, the text over which its digest is computed."""
+    """Return a definition's data as canonical JSON, the text over which its digest is computed."""
     return json.dumps(
         data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_format_iso_date
     )
 
 
 def digest_of(data: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the definition's canonical JSON, in hex."""
+    """Return the digest that identifies a definition: the SHA-256 of its canonical JSON, in hex."""
     return hashlib.sha256(format_canonical_text(data).encode()).hexdigest()
 
 
 def _format_iso_date(value: object) -> str:
+    """Return a date of a definition as ISO text, for canonical JSON."""
     if isinstance(value, date):
         return value.isoformat()
     raise TypeError(f"a definition cannot hold a {type(value).__name__}")
@@ -198,7 +200,7 @@ def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
 
 
 def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
-    """Check ``data`` against the family's model. Raises :class:`DefinitionError` with the first bad key.
+    """Return a definition's data as the family's model. Raises :class:`DefinitionError` with the first bad key.
 
     If a value may be of several types, the errors of all of them are joined into one sentence.
     """
@@ -220,7 +222,7 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
 
 
 def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
-    """Return the message for an unknown key, with the most similar key that such a table may have."""
+    """Return the message for an unknown key of a definition, with the most similar key that its table may have."""
     table = data
     for part in key.split(".")[:-1]:
         table = table[int(part)] if isinstance(table, list | tuple) else _find_by_text(table, part)
@@ -233,12 +235,12 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
 
 
 def _find_by_text(table: Any, part: str) -> Any:
-    """Return the member of a table whose key, as text, is ``part``."""
+    """Return the value in a table whose key, as text, is ``part``; an empty table if there is none."""
     return next((value for key, value in table.items() if str(key) == part), {})
 
 
 def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
-    """Yield the keys of every table in a model."""
+    """Yield the keys of every table in a definition's model."""
     schema = model.model_json_schema()
     for table in (schema, *schema.get("$defs", {}).values()):
         if "properties" in table:
@@ -246,17 +248,17 @@ def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
 
 
 def _format_key(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
-    """Return the key of an error as the author wrote it, without names that only the model uses for alternatives."""
-    here = data
+    """Return the key of a definition's error as its author wrote it, without the model's names of alternatives."""
+    node = data
     parts: list[str] = []
     for n, part in enumerate(loc):
-        if isinstance(here, Mapping):
-            inside = {str(key): value for key, value in here.items()}
+        if isinstance(node, Mapping):
+            inside = {str(key): value for key, value in node.items()}
             if str(part) not in inside and not (missing and n == len(loc) - 1):
                 continue
-            here = inside.get(str(part))
-        elif isinstance(here, list | tuple) and isinstance(part, int) and part < len(here):
-            here = here[part]
+            node = inside.get(str(part))
+        elif isinstance(node, list | tuple) and isinstance(part, int) and part < len(node):
+            node = node[part]
         else:
             continue
         parts.append(str(part))
@@ -279,5 +281,5 @@ def list_shipped_games() -> tuple[str, ...]:
 
 
 def read_source(name: str | Path) -> Source:
-    """Read the definition of a library id or of a path. Raises :class:`DefinitionError`."""
+    """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
     return read(name, LIBRARY)

@@ -6,7 +6,7 @@ class PaytableError(Exception):
 
 
 class DefinitionError(PaytableError):
-    """A refused definition: the file, the key (empty if the file or its name is at fault) and the reason."""
+    """A refused game definition: the file, the key (empty if the file or its name is at fault) and the reason."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
@@ -16,24 +16,24 @@ class DefinitionError(PaytableError):
 
 
 class UnknownNameError(DefinitionError):
-    """A name that matches neither a library definition nor a file."""
+    """A game name that matches neither a library definition nor a file."""
 
 
 class WagerError(PaytableError):
-    """A wager the game does not offer: what was requested and what is offered."""
+    """A wager that the game does not offer: what was requested and what is offered."""
 
 
 class ChoiceError(PaytableError):
-    """A choice that is missing or is not among the options of its decision."""
+    """A player's choice that is missing or is not among the options of its decision."""
 
 
 class ReplayError(PaytableError):
-    """Recorded draws that do not fit the game: the first difference."""
+    """Recorded random draws that do not fit the replayed game: the first difference."""
 
 
 class AnalysisError(PaytableError):
-    """A figure that cannot be computed: which one and why."""
+    """A figure of a game that cannot be computed: which one and why."""
 
 
 class BeyondReach(AnalysisError):
-    """An exact figure that takes too much to compute. A simulation can estimate it."""
+    """An exact figure of a game that takes too much to compute. A simulation can estimate it."""

@@ -11,7 +11,7 @@ from operator import or_
 
 from paytables.contract import Spot
 
-#: A set of sums: bit n is set if the sum of n credits can be reached.
+#: A set of sums in credits: bit n is set if the sum of n credits can be reached.
 Sums = int
 
 
@@ -27,7 +27,7 @@ def find_highest_stake(spots: Sequence[Spot], table_most: int | None, credits_: 
 
 
 class _Reach:
-    """The calculation of all sums, up to ``most`` credits, that bets on these spots may have."""
+    """The calculation of all sums, up to ``most`` credits, that a seat's bets on these spots may have."""
 
     def __init__(self, spots: Sequence[Spot], most: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
@@ -37,7 +37,10 @@ class _Reach:
 
     @cached_property
     def _following(self) -> dict[str, list[Spot]]:
-        """Return, for each spot, the spots that need it. Cycles of spots that need each other are left out."""
+        """Return, for each betting spot, the spots whose bets require a bet on it.
+
+        Cycles of spots that need each other are left out.
+        """
         following: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():
             if spot.needs is not None and len(self._find_cycle(spot)) == 1:
@@ -45,14 +48,14 @@ class _Reach:
         return following
 
     def _find_cycle(self, spot: Spot) -> tuple[str, ...]:
-        """Return the spots of the cycle in which this one needs the others and they need it, or this spot alone."""
+        """Return the spots whose bets require one another, this spot included, or this spot alone."""
         cycle = [spot.id]
         while (needs := self.spots[cycle[-1]].needs) is not None and needs not in cycle:
             cycle.append(needs)
         return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
     def find_highest_sum(self) -> int:
-        """Return the highest sum of stakes that the table's limits permit."""
+        """Return the highest sum of stakes, up to ``most`` credits, that a seat's bets can have."""
         sums: Sums = 1
         rounds = {self._find_cycle(spot) for spot in self.spots.values()}
         for names in sorted(rounds, key=lambda names: -max(self.spots[name].most for name in names)):
@@ -67,10 +70,10 @@ class _Reach:
                 break  # the limit is reached
         return sums.bit_length() - 1
 
-    def _find_sums_up_to(self, spot: Spot, most: int) -> Sums:
-        """Return the sums of every permitted bet of up to ``most`` on a spot, with the bets that it makes possible."""
+    def _find_sums_up_to(self, spot: Spot, max_bet: int) -> Sums:
+        """Return the sums of every bet of up to ``max_bet`` credits on a spot, with the bets that it makes possible."""
         cached = self._known.setdefault(spot.id, [0])
-        bets = range(spot.least, min(spot.most, most, self.within.bit_length()) + 1, spot.step)
+        bets = range(spot.least, min(spot.most, max_bet, self.within.bit_length()) + 1, spot.step)
         cached += accumulate(
             (self._find_bet_sums(spot, credits_) for credits_ in bets[len(cached) - 1 :]),
             or_,
@@ -79,7 +82,7 @@ class _Reach:
         return cached[len(bets)]
 
     def _find_bet_sums(self, spot: Spot, credits_: int) -> Sums:
-        """Return the sums of a bet of ``credits_`` on a spot, with the bets that it makes possible."""
+        """Return the sums of a bet of ``credits_`` on a spot, with its raises and the bets it makes possible."""
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
         for follower in self._following[spot.id]:
@@ -87,7 +90,7 @@ class _Reach:
         return sums & self.within
 
     def _find_following_sums(self, spot: Spot, needed: int) -> Sums:
-        """Return the sums of the bets that become possible with ``needed`` credits on a spot."""
+        """Return the sums of bets on ``spot``, which ``needed`` credits on the spot it requires make possible."""
         if spot.times is not None:
             return self._find_bet_sums(spot, spot.times * needed)
         if spot.share is not None:
@@ -96,15 +99,15 @@ class _Reach:
             spot, spot.most if spot.most_times is None else spot.most_times * needed
         )
 
-    def _add_sums(self, sums: Sums, more: Sums) -> Sums:
-        """Return every sum of one element of ``sums`` and one of ``more``; both are sets stored as bits."""
+    def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:
+        """Return every sum of one element of ``sums`` and one of ``added_sums``; both are sets stored as bits."""
         combined: Sums = 0
-        few, many = sorted((sums, more), key=Sums.bit_count)
+        few, many = sorted((sums, added_sums), key=Sums.bit_count)
         for bit in _iter_bits(few):
             combined |= many << bit
         return combined & self.within
 
 
 def _iter_bits(sums: Sums) -> Iterator[int]:
-    """Yield the elements of a set stored as bits."""
+    """Yield the sums in a set that is stored as bits."""
     return (bit for bit, there in enumerate(reversed(f"{sums:b}")) if there == "1")

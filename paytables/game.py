@@ -61,20 +61,20 @@ D = TypeVar("D", bound=Definition)
 
 
 class Rules(Protocol):
-    """The interface of a definition made playable by its family."""
+    """The interface of a playable game's rules, which its family builds from the definition."""
 
     @property
     def bet_options(self) -> tuple[int, ...]:
         """Return every total bet the game offers, in credits, ascending."""
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of that many credits. Raises WagerError if the game does not offer it."""
+        """Return the game's wager of that many credits. Raises WagerError if the game does not offer it."""
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one round: a generator of steps (:mod:`paytables.contract.round`)."""
+        """Play one round of the game: a generator of steps (:mod:`paytables.contract.round`)."""
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return the spots of a table in its current state, or nothing if a wager is a single bet."""
+        """Return the betting spots of the table in its current state; none if a wager is a single bet."""
 
     @property
     def is_decided_by_wheel(self) -> bool:
@@ -93,7 +93,7 @@ class Rules(Protocol):
         """Return the shared keys that standing bets depend on; a player keeps them after missing a round."""
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat for the round it plays together with the wagers of other seats."""
+        """Return a seat's wager for the round that it plays together with the wagers of other seats."""
 
     def at(self, table: object) -> "Rules":
         """Return the rules for the table state that a round has left (``Outcome.table``); None is a newly opened table.
@@ -105,7 +105,7 @@ class Rules(Protocol):
         """Return the bets that remain on the table from earlier rounds."""
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return what a screen must know of the current table in addition to spots and bets (FELTS.md)."""
+        """Return the table's current state as a screen needs it, besides spots and bets (FELTS.md)."""
 
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
         """Return the settlements of the standing bets that a leaving player takes down, and the table without them.
@@ -114,13 +114,16 @@ class Rules(Protocol):
         """
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the most that a win of up to ``win_credits`` can be doubled to; itself without a double-up."""
+        """Return the most credits that a win of up to ``win_credits`` can be doubled to.
+
+        It is the win itself in a game without a double-up.
+        """
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels a wager plays for, in the order of the definition."""
+        """Return the progressive levels for which a wager plays, in the order of the definition."""
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each level once for each stake that some wager plays for it."""
+        """Return each progressive level of the game once for each stake with which some wager plays for it."""
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the prizes in kind of the game, in the order of the definition."""
@@ -132,13 +135,13 @@ class Rules(Protocol):
         """Return what the game pays, in sentences that a designer can compare with the design sheet."""
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal in the definition but may surprise."""
+        """Return remarks on what is legal in the game's definition but may surprise."""
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures at the given ``depth``."""
+        """Return the exact figures of the game at the given ``depth``."""
 
     def reserve(self, wager: Wager) -> int:
-        """Return what the certified play of a wager may still stake in its round, in credits: a raise."""
+        """Return what the certified play of a wager may still stake in its round, in credits, such as a raise."""
 
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``; 0 means no bet.
@@ -156,17 +159,17 @@ class Rules(Protocol):
         """
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the return and variance of any wager; the variance is None if it is beyond exact computation."""
+        """Return the exact figures of any wager; the variance is None if it is beyond exact computation."""
 
 
 def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
-    """Return the definition as it is: this family adds nothing to it."""
+    """Return the definition's data unchanged, for a family without a shorthand to expand."""
     return data
 
 
 @dataclass(frozen=True, slots=True)
 class Family(Generic[D]):
-    """A kind of game: the ``model`` of its definition, and the function that builds its rules.
+    """A family (kind) of games: the ``model`` of its definition, and the function that builds its rules.
 
     The model's JSON Schema is published for editors. ``build`` makes the rules of a checked definition, and
     raises :class:`DefinitionError` for errors that the model alone cannot detect; ``prepare`` expands the
@@ -182,7 +185,7 @@ class Family(Generic[D]):
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One playable game, which depends only on its definition file.
+    """One playable game, loaded from its definition; nothing else determines it.
 
     ``text`` is the definition in canonical JSON, from which :func:`game_from_text` makes the same game again;
     ``digest`` is its SHA-256.
@@ -207,22 +210,22 @@ class Game:
 
     @property
     def version(self) -> str:
-        """Return the definition's version."""
+        """Return the version that the game's definition states."""
         return self.header.version
 
     @property
     def family(self) -> str:
-        """Return the name of the family that plays it."""
+        """Return the name of the family whose rules play the game."""
         return self.header.family
 
     @property
     def title(self) -> dict[str, str]:
-        """Return the title, by language."""
+        """Return the game's title, by language."""
         return self.header.title.model_dump()
 
     @property
     def help(self) -> dict[str, str]:
-        """Return the rules shown to the player, by language."""
+        """Return the game's rules as shown to the player, by language."""
         return self.header.help.model_dump()
 
     @property
@@ -236,15 +239,15 @@ class Game:
         return self.rules.bet_options
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return a wager of ``credits_``. Raises :class:`WagerError` if the game does not offer it."""
+        """Return the game's wager of ``credits_``. Raises :class:`WagerError` if the game does not offer it."""
         return self.rules.wager(credits_, **options)
 
     def round_cost(self, credits_: int) -> int:
-        """Return the maximum cost of a round of the given bet, raises of the certified play included."""
+        """Return the maximum cost of a round with this bet, raises of the certified play included, in credits."""
         return credits_ + self.rules.reserve(self.rules.wager(credits_))
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one round: a generator of steps that returns the outcome."""
+        """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
     def at(self, table: object) -> "Game":
@@ -253,15 +256,18 @@ class Game:
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the most that a win of up to ``win_credits`` can be doubled to; itself without a double-up."""
+        """Return the most credits that a win of up to ``win_credits`` can be doubled to.
+
+        It is the win itself in a game without a double-up.
+        """
         return self.rules.find_most_after_double_up(win_credits)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels a wager plays for, in the order of the definition."""
+        """Return the progressive levels for which a wager plays, in the order of the definition."""
         return self.rules.levels(wager)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each level once for each stake that some wager plays for it."""
+        """Return each progressive level of the game once for each stake with which some wager plays for it."""
         return self.rules.list_every_level()
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
@@ -269,12 +275,12 @@ class Game:
         return self.rules.prizes_in_kind()
 
     def presentation(self) -> dict[str, object]:
-        """Return what a screen needs before the first round, as JSON data."""
+        """Return what a screen needs to draw the game before the first round, as JSON data."""
         return self.rules.presentation()
 
 
 def find_family(name: str, file: str = "") -> Family[Any]:
-    """Return the family of that name. Raises :class:`DefinitionError` if it does not exist."""
+    """Return the game family of that name. Raises :class:`DefinitionError` if it does not exist."""
     if name not in FAMILIES:
         raise DefinitionError(
             file, "game.family", f"no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
@@ -289,7 +295,7 @@ def build_game(
     source: Source | None = None,
     assets: Mapping[str, Source] = MappingProxyType({}),
 ) -> Game:
-    """Build a game from parsed TOML; errors name ``file``, and ``source`` is what was parsed."""
+    """Build a game from the parsed TOML of its definition; errors name ``file``, ``source`` is what was parsed."""
     kind = find_family(definition.read_header_value(data, file, "family"), file)
     checked = definition.check(kind.model, kind.prepare(reduce_to_figures(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
@@ -313,7 +319,10 @@ def build_game(
 
 
 def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: str, key: str = "") -> None:
-    """Raise :class:`DefinitionError` for a bet of a fixed sum that its limits cannot reach at any denomination."""
+    """Raise :class:`DefinitionError` for a bet of a fixed sum that no stake within its limits makes.
+
+    It is checked at every denomination of the game.
+    """
     if isinstance(part, Limits):
         worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
         if worth and not any(
@@ -331,7 +340,7 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
 
 
 def game_from_text(text: str, file: str) -> Game:
-    """Build a game from its canonical text; errors name ``file``. Raises :class:`DefinitionError`."""
+    """Build a game from its definition's canonical JSON; errors name ``file``. Raises :class:`DefinitionError`."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -362,6 +371,7 @@ _parsed: Final = lru_cache(1)(definition.parse)
 
 
 def _read_game_assets(source: Source) -> _Assets:
+    """Return the asset files that a game's definition names, each with its name."""
     return tuple(read_assets(_parsed(source), source.path).items())
 
 
@@ -373,7 +383,7 @@ def _has_named_files(source: Source) -> bool:
 
 @lru_cache(_GAMES_STORED)
 def _build_from_source(source: Source, assets: _Assets) -> Game:
-    """Build the game of a definition file and its asset files, by their paths and contents."""
+    """Build a game from its definition file and its asset files."""
     data, file, files = _parsed(source), str(source.path), dict(assets)
     game = build_game(add_digests(data, files, file), file, source, files)
     check_binding_digest(data, file)
@@ -397,7 +407,7 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
 
 
 def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
-    """Yield a remark on each figure in the help text that is not in the definition or its pays."""
+    """Yield a remark on each figure in a game's help text that is not in its definition or its pays."""
     known = (
         prose.find_numbers_in_definition(game.text)
         | prose.find_figures(*game.rules.explain())
@@ -407,14 +417,14 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
         if strange := [
             figure
             for figure in prose.list_written_numbers(text)
-            if not any(each <= known for each in prose.find_readings(figure))
+            if not any(reading <= known for reading in prose.find_readings(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield Remark(f"game.help.{code}", words)
 
 
 def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
-    """Yield a remark on each odds that return only the stake, such as ``0:1`` and ``x1``."""
+    """Yield a remark on each odds of a game that return only the stake, such as ``0:1`` and ``x1``."""
     rows = game.presentation().get("pays")
     shown = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
     shown += (
@@ -426,7 +436,7 @@ def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
 
 
 def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
-    """Return what is legal in a game but may surprise: its family's remarks, and those on its figures.
+    """Return remarks on what is legal in a game but may surprise: its family's remarks, and those on its figures.
 
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """

@@ -33,7 +33,7 @@ ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """The odds of a bet: as printed, and the net win per credit staked.
+    """The odds of a bet: the text as printed, and the net win per credit staked.
 
     ``share`` is set if the bet pays a part of a progressive level instead; such a bet returns no credits.
     """
@@ -44,7 +44,7 @@ class Odds:
 
     @classmethod
     def parse(cls, text: str) -> "Odds":
-        """Parse ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
+        """Return the odds in a text, ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for others."""
         found = ODDS.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
@@ -55,7 +55,7 @@ class Odds:
         return cls(text, net)
 
     def printed(self, language: str) -> str:
-        """Return the odds as printed; French puts a space before the percent sign."""
+        """Return the odds as printed on the felt; in French a space precedes the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
     def format_by_language(self) -> dict[str, str]:
@@ -91,7 +91,7 @@ class Odds:
 
 
 def _parse_odds(value: Any) -> Any:
-    """Return the odds that a definition's text states."""
+    """Return the odds in a definition's text; a value that is no text is returned unchanged."""
     return Odds.parse(value) if isinstance(value, str) else value
 
 
@@ -102,7 +102,7 @@ Pay: TypeAlias = Annotated[
 
 
 class Limits(Strict):
-    """The limits of one bet: ``least`` to ``most`` credits in steps of ``step``.
+    """The limits of one bet: from ``least`` to ``most`` credits, in steps of ``step`` credits.
 
     ``worth_cents`` is set if the rules fix the sum of the bet; the bet is then accepted only if credits make
     exactly that sum.
@@ -118,6 +118,7 @@ class Limits(Strict):
 
     @model_validator(mode="after")
     def _check_limits(self) -> "Limits":
+        """Refuse limits that no bet can meet exactly."""
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
                 f"no bets of {self.least:,} to {format_count(self.most, 'credit')} in steps of {self.step}"
@@ -126,7 +127,7 @@ class Limits(Strict):
 
 
 class Table(Strict):
-    """Limits of the whole table: how many seats play together, and what one seat may stake and win."""
+    """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MOST)] = 1
     most: PositiveInt | None = Field(
@@ -146,7 +147,7 @@ class Table(Strict):
 
 
 class Form(Strict):
-    """A wager that the game offers by name: credits on each of some spots, by spot id."""
+    """A wager that the table game offers by name: credits on each of some spots, by spot id."""
 
     id: Identifier
     name: Text
@@ -154,7 +155,7 @@ class Form(Strict):
 
 
 class TableDefinition(Definition):
-    """The part of a definition that every table game has; a family adds its own."""
+    """The part of a game definition that every table game has; a family adds its own."""
 
     table: Table = Table()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
@@ -162,7 +163,7 @@ class TableDefinition(Definition):
 
 @dataclass(frozen=True)
 class Layout:
-    """The betting spots of a table in its current state, and the limits of a wager on them.
+    """The betting spots of a game table in its current state, and the limits of a wager on them.
 
     ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
     take credits off them. A family leaves out those that the player may no longer change.
@@ -176,16 +177,19 @@ class Layout:
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:
-        """Return the betting spots by id."""
+        """Return the betting spots of the layout by their ids."""
         return {spot.id: spot for spot in self.spots}
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
+        """Return the costs of the forms (wagers offered by name) in credits, ascending.
+
+        Freely placed bets may cost other sums.
+        """
         return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (the bets of each seat) or ``form``.
+        """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
         Without any of them it is the first form of that cost. A negative amount takes that much off a
         standing bet. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
@@ -221,20 +225,25 @@ class Layout:
             raise WagerError(f"seat: there is no seat {seat!r} for one player; there are {', '.join(known)}")
         if not isinstance(others, Mapping) or not set(others) <= known.keys() - {str(seat)}:
             raise WagerError(f"others: must map the numbers of seats other than {seat} to their bets")
-        laid = {number: self.parse_bets(bets, known[number]) for number, bets in others.items()}
-        return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": laid})
+        other_bets = {number: self.parse_bets(bets, known[number]) for number, bets in others.items()}
+        return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": other_bets})
 
     def _build_wager(
         self, credits_: int, seats: Mapping[int, Mapping[str, int]], options: Mapping[str, object]
     ) -> Wager:
         """Return the wager with these bets by seat, after checking its cost."""
-        cost = sum(each for bets in seats.values() for each in bets.values() if each > 0)
+        cost = sum(
+            credits_on_spot
+            for bets in seats.values()
+            for credits_on_spot in bets.values()
+            if credits_on_spot > 0
+        )
         if cost != credits_:
             raise WagerError(f"the bets cost {format_count(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
     def _parse_seats(self, requested: object) -> dict[int, dict[str, int]]:
-        """Return the bets of each seat. Raises :class:`WagerError`."""
+        """Return the requested bets of each seat after checking them. Raises :class:`WagerError`."""
         if self.table.seats == 1:
             raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
@@ -246,7 +255,10 @@ class Layout:
         return {known[str(seat)]: self.parse_bets(bets, known[str(seat)]) for seat, bets in requested.items()}
 
     def parse_bets(self, requested: object, seat: int = 0) -> dict[str, int]:
-        """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
+        """Return the requested bets of one seat after checking them, in the order of the spots.
+
+        Raises :class:`WagerError`.
+        """
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
         stood = self._find_standing_credits(seat)
@@ -271,12 +283,15 @@ class Layout:
                 stood[bet.spot] = stood.get(bet.spot, 0) + bet.credits
         return stood
 
-    def _check_seat_bets(self, after: Mapping[str, int]) -> None:
-        """Check a seat's bets, as they are after the wager, against required bets and the table limit."""
+    def _check_seat_bets(self, bets_after: Mapping[str, int]) -> None:
+        """Check a seat's bets, as they are after its wager, against required bets and the table limit.
+
+        Raises :class:`WagerError`.
+        """
         for spot in self.spots:
             if spot.needs is not None:
-                companions.check_required_bet(spot, spot.needs, after)
-        total, most = sum(after.values()), self.table.most
+                companions.check_required_bet(spot, spot.needs, bets_after)
+        total, most = sum(bets_after.values()), self.table.most
         if most is not None and total > most:
             raise WagerError(f"bets: {format_count(total, 'credit')} on the table; {most:,} at most")
 
@@ -285,22 +300,25 @@ class Layout:
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
-        """Return the smallest set of bets with ``credits_`` on a spot, all required bets included."""
+        """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
         return companions.find_smallest_bets_with(self.by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""
         own: Mapping[str, int] = figures.options["bets"]
         laid = {
-            name: each
+            name: bet_credits
             for spot, credits_ in own.items()
-            for name, each in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
+            for name, bet_credits in self.find_smallest_bets_with(self.by_id[spot], credits_).items()
         }
-        return replace(figures, required_bets={name: each for name, each in laid.items() if name not in own})
+        return replace(
+            figures,
+            required_bets={name: bet_credits for name, bet_credits in laid.items() if name not in own},
+        )
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
         """Return the most that a round of a seat's bets may cost in credits, with all that is added during it."""
-        return sum(bets.values()) + self.reserve(Bet(name, each) for name, each in bets.items())
+        return sum(bets.values()) + self.reserve(Bet(name, bet_credits) for name, bet_credits in bets.items())
 
     def find_highest_bet(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
@@ -350,7 +368,7 @@ class Layout:
                 )
 
     def to_json(self) -> dict[str, object]:
-        """Return the spots, forms and limits of the table, which a screen needs to draw bets."""
+        """Return the spots, forms and limits of the table as JSON, which a screen needs to draw bets."""
         return {
             "spots": [spot.to_json() for spot in self.spots],
             "forms": [form.model_dump() for form in self.forms],
@@ -359,11 +377,11 @@ class Layout:
 
 
 class TableRules(Tableless):
-    """Rules of a table game: betting spots, and wagers made of bets on them."""
+    """Base class of the rules of table games: betting spots, and wagers made of bets on them."""
 
     @property
     def cloth(self) -> Layout:
-        """Return the spots and limits in the table's current state; each family implements it."""
+        """Return the layout: spots and limits in the table's current state; each family implements it."""
         raise NotImplementedError
 
     def layout(self) -> tuple[Spot, ...]:
@@ -372,15 +390,18 @@ class TableRules(Tableless):
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
+        """Return the costs of the forms (wagers offered by name) in credits, ascending.
+
+        Freely placed bets may cost other sums.
+        """
         return self.cloth.bet_options
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
+        """Return the table's wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
         return self.cloth.wager(credits_, **options)
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat in a round. Raises :class:`WagerError` if the seat does not exist."""
+        """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
         seats = self.cloth.table.seats
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
@@ -417,15 +438,15 @@ def check_forms(layout: Layout, file: str) -> None:
 
 
 def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
-    """Raise :class:`DefinitionError` if some odds pay a fraction of a credit on a permitted bet."""
-    multiple = lcm(*(each.net.denominator for each in odds))
+    """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
+    multiple = lcm(*(odds_.net.denominator for odds_ in odds))
     if limits.step % multiple:
         why = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
         raise DefinitionError(file, f"{key}.step", why)
 
 
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
-    """Return the stakes for which figures are stated, by name: the minimum, and another if it returns less.
+    """Return the stakes for which a bet's figures are stated, by name: the minimum, and another if it returns less.
 
     ``commission`` gives the commission on a winning stake. It is charged on each started unit as on a full
     one, so it takes the largest part of the stake just above one unit.
@@ -454,27 +475,30 @@ def push_bet(bet: Bet, name: str = "push") -> Settlement:
 
 
 def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
-    """Return standing bets as stored in a table state; :func:`bets_from_json` is the inverse."""
+    """Return standing bets as the JSON list in a table state; :func:`bets_from_json` is the inverse."""
     return [bet.to_json() for bet in bets]
 
 
 def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Bet, ...]:
-    """Read standing bets back. Raises ValueError for an unknown spot, an unknown seat or an invalid stake."""
+    """Return the standing bets in a table state's JSON list.
+
+    Raises ValueError for an unknown spot, an unknown seat or an invalid stake.
+    """
     bets = []
-    for each in data if isinstance(data, list) else [data]:
+    for stored_bet in data if isinstance(data, list) else [data]:
         try:
-            bet = Bet.from_json(each)
+            bet = Bet.from_json(stored_bet)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise ValueError(f"not a standing bet: {each!r}") from None
+            raise ValueError(f"not a standing bet: {stored_bet!r}") from None
         if bet.spot not in spots or not 0 <= bet.seat < seats or bet.credits <= 0:
-            raise ValueError(f"not a standing bet of this table: {each!r}")
+            raise ValueError(f"not a standing bet of this table: {stored_bet!r}")
         bets.append(bet)
     return tuple(bets)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One possible result of a wager: its weight, its settlements, and the stakes ``added`` during the round."""
+    """One possible result of a wager, for exact figures: weight, settlements, and stakes ``added`` in the round."""
 
     weight: int | Fraction
     settlements: Sequence[Settlement]
@@ -482,7 +506,10 @@ class Case:
 
 
 def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
-    """Return the distribution of wins, from the weight of each win in credits. Weights need not add up to one."""
+    """Return the win distribution of a game from the weight of each win in credits.
+
+    The weights need not add up to one.
+    """
     unit = lcm(*{weight.denominator for weight in wins.values()})
     counts = {
         win: weight.numerator * (unit // weight.denominator) for win, weight in sorted(wins.items()) if weight
@@ -515,12 +542,12 @@ def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth =
     total_weight = added = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
-        wins[sum(each.credits for each in case.settlements) - case.added] += weight
+        wins[sum(settlement.credits for settlement in case.settlements) - case.added] += weight
         total_weight += weight
         added += weight * case.added
-        for each in case.settlements:
-            if each.credits:
-                key = (each.name, each.spot, each.credits)
+        for settlement in case.settlements:
+            if settlement.credits:
+                key = (settlement.name, settlement.spot, settlement.credits)
                 prizes[key] += weight
                 if not isinstance(case.weight, int):
                     shared.add(key)

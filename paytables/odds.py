@@ -9,7 +9,7 @@ from paytables.analysis import BetAnalysis
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """An award of one game: ``rate`` is the exact average number of times one game wins it.
+    """An award of a game in odds disclosures: ``rate`` is the exact average number of times one game wins it.
 
     ``credits`` is its payment without any multiplier, or the reset of a progressive level; None for a prize
     in kind. ``where`` is the stage in which it is won, empty for levels and prizes in kind.
@@ -23,7 +23,7 @@ class Award:
 
     @property
     def one_in(self) -> int:
-        """Return N of the odds "1 in N" games, rounded to the nearest game."""
+        """Return N of the award's odds "1 in N" games, rounded to the nearest game."""
         return round(1 / self.rate)
 
 
@@ -43,7 +43,7 @@ def list_awards(bet: BetAnalysis) -> list[Award]:
 def list_longer_awards(
     candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None
 ) -> list[Award]:
-    """Return the awards with longer odds than allowed: top awards 1 in ``top_one_in``, others 1 in ``other_one_in``.
+    """Return the awards with longer odds than allowed: top awards 1 in ``top_one_in``, others in ``other_one_in``.
 
     A limit of None means that no odds are too long.
     """

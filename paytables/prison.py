@@ -20,7 +20,7 @@ PRISON: Final = "prison"
 
 @dataclass(frozen=True, slots=True)
 class Held(Bet):
-    """A bet that stays on the table.
+    """A bet that stays on the table for the next round, such as a stake in prison.
 
     ``count`` is 0 when it is placed. For a stake in prison, it is then the number of results that imprisoned
     it.
@@ -30,17 +30,20 @@ class Held(Bet):
 
     @property
     def value(self) -> int:
-        """Return what an imprisoned stake is worth when freed: all after one zero, half less for each further zero."""
+        """Return the credits that a stake in prison is worth when freed.
+
+        That is all of it after one zero, and half less for each further zero.
+        """
         return self.credits >> max(0, self.count - 1)
 
     @property
     def part(self) -> int:
-        """Return what the player may take back at the last zero: a half, a quarter, an eighth ..."""
+        """Return the credits that the player may take back at the last zero: a half, a quarter, an eighth ..."""
         return self.credits >> self.count
 
     @property
     def may_stay(self) -> bool:
-        """Return whether the stake may stay in prison: the next part must be a whole number of credits too."""
+        """Return whether the stake may stay in prison: the next part to take back must be whole credits too."""
         return self.count < self.credits.bit_length() and self.credits % (2 << self.count) == 0
 
 
@@ -51,14 +54,14 @@ Fate: TypeAlias = tuple[Settlement | None, Held | None]
 def list_bets_on_table(held: Iterable[Held], wager: Wager, spots: Iterable[Spot]) -> tuple[Held, ...]:
     """Return every bet of a round in settlement order: by seat, then in the order of the spots."""
     order = {spot.id: n for n, spot in enumerate(spots)}
-    laid = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-    return tuple(sorted((*held, *laid), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
+    new_bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
+    return tuple(sorted((*held, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
 
 
 def settle_or_imprison(
     bets: Iterable[Held], fate: Callable[[Held], Fate], shown: Mapping[str, object], kind: str
 ) -> Generator[Settlement | Decision, Choice | None, list[Held]]:
-    """Settle every bet, and return the bets that stay on the table.
+    """Settle every bet of a round, and return the bets that stay on the table.
 
     Where ``fate`` allows both, the player chooses to take a part back or to leave the stake in prison.
     ``shown`` is the visible table for that question; ``kind`` is the kind of the question.
@@ -79,7 +82,7 @@ def settle_or_imprison(
 
 
 def settle_part_back(bet: Held) -> Settlement:
-    """Return the settlement of the part that the player takes back."""
+    """Return the settlement of a stake of which the player takes a part back instead of leaving it in prison."""
     detail = {"part": f"1/{1 << bet.count}"}
     return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
@@ -91,19 +94,19 @@ def release_stake(bet: Held, *, won: bool) -> Settlement:
 
 
 def held_to_json(held: Iterable[Held]) -> list[dict[str, object]]:
-    """Return held bets as a table state stores them; :func:`held_from_json` is the inverse."""
+    """Return bets that stay on the table as its state stores them; :func:`held_from_json` is the inverse."""
     return [{**bet.to_json(), "count": bet.count} for bet in held]
 
 
 def held_from_json(
     data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
 ) -> tuple[Held, ...]:
-    """Read held bets back. Raises ValueError for a state that no round leaves."""
+    """Return the bets that a stored table state holds. Raises ValueError for a state that no round leaves."""
     if not isinstance(data, list) or not data:
         raise ValueError(f"no standing bets: {data!r}")
     held = []
-    for bet, each in zip(bets_from_json(data, spots, seats), data, strict=True):
-        count = each.get("count")
+    for bet, stored_bet in zip(bets_from_json(data, spots, seats), data, strict=True):
+        count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"standing bets without their count: {data!r}")
         held.append(Held(bet.spot, bet.credits, bet.seat, count))
@@ -113,7 +116,10 @@ def held_from_json(
 
 
 def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
-    """Return the figures of always taking a part of the stake back; ``worst`` is the return of never taking it."""
+    """Return a bet's figures for a player who always takes a part back and never leaves the stake in prison.
+
+    ``worst`` is the return of never taking it.
+    """
     return replace(
         figures,
         strategy=strategy,

@@ -24,7 +24,7 @@ def find_readings(figure: str) -> tuple[set[int], set[int]]:
 
 
 def find_figures(*texts: str) -> set[int]:
-    """Return every number in the given texts."""
+    """Return every number that the given texts mention, in either reading."""
     return {
         number
         for text in texts
@@ -34,7 +34,7 @@ def find_figures(*texts: str) -> set[int]:
 
 
 def help_of(text: str) -> Mapping[str, str]:
-    """Return the help text of a definition's canonical JSON, by language, as written."""
+    """Return the help text in a definition's canonical JSON, by language, as written."""
     words: Mapping[str, str] = json.loads(text)["game"]["help"]
     return words
 
@@ -52,7 +52,7 @@ def find_numbers_in_definition(text: str) -> set[int]:
 
 
 def _find_numbers(data: object) -> set[int]:
-    """Return every number that the data contain or imply: values, lengths, and counts of equal items."""
+    """Return every number that data of a definition contain or imply: values, lengths, counts of equal items."""
     if isinstance(data, bool) or data is None:
         return set()
     if isinstance(data, int):

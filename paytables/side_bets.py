@@ -24,6 +24,7 @@ _PER_CENT: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
 
 def _parse_pay(value: object) -> object:
+    """Return a row's pay in a definition: odds, or a share of the level if it is written in percent."""
     if not isinstance(value, str):
         return value
     found = _PER_CENT.fullmatch(value)
@@ -39,7 +40,7 @@ LevelPay: TypeAlias = Annotated[
 
 
 class Progressive(Strict):
-    """A level that bets on one spot feed and win. The cabinet stores its meter and pays it.
+    """A progressive level that bets on one spot feed and win. The cabinet stores its meter and pays it.
 
     It starts from ``reset_credits`` and grows by ``increment``, a fraction, of each such bet.
     """
@@ -53,7 +54,7 @@ class Progressive(Strict):
 
 @dataclass(frozen=True)
 class SideBet:
-    """One such bet: its level, spots, stake in credits, and its exact hit rates."""
+    """A side bet that plays for a progressive level: the level, its spots, the stake in credits, exact hit rates."""
 
     level: Progressive
     spots: tuple[str, ...]
@@ -62,7 +63,7 @@ class SideBet:
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def play(self, bets: int = 1) -> LevelPlay:
-        """Return the level play of the given number of bets."""
+        """Return what this number of bets contributes to the progressive level, and may win of it."""
         return LevelPlay(
             level=self.level.id,
             names=self.level.name.model_dump(),
@@ -76,7 +77,10 @@ class SideBet:
         )
 
     def share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
-        """Return what the level adds to ``bets`` bets; each wins ``other_win_credits`` other credits on average."""
+        """Return the figures that the level adds to ``bets`` such bets.
+
+        Each bet wins ``other_win_credits`` other credits on average.
+        """
         mean = sum((share * rate for share, rate in self.rates.items()), Fraction(0))
         return ProgressiveShare(
             level=self.level.id,
@@ -90,12 +94,12 @@ class SideBet:
 
 
 def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
-    """Return what a row of odds wins of its progressive level: all of it, or a share."""
+    """Return what a side bet's row of odds wins of its progressive level: all of it, or a share."""
     return level.id if odds.share == 1 else LevelShare(level.id, odds.share)
 
 
 def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
-    """Return the levels as a screen reads them before the first round."""
+    """Return the progressive levels of a game's side bets as the screen reads them before the first round."""
     return [
         {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
         for level in levels
@@ -105,9 +109,9 @@ def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
 def check_levels(
     levels: Sequence[Progressive], spots: Mapping[str, tuple[Limits, Sequence[Odds]]], file: str
 ) -> None:
-    """Check levels against the bets that play for them: their limits and all their pays, by spot.
+    """Check progressive levels against the side bets that play for them: their limits and all their pays.
 
-    Raises :class:`DefinitionError` with the key.
+    ``spots`` has both by spot. Raises :class:`DefinitionError` with the key.
     """
     named = {level.spot: level for level in levels}
     for n, level in enumerate(levels):

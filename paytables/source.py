@@ -1,4 +1,4 @@
-"""Lookup of definitions: an id names a library file, and a path names an operator's own file.
+"""Lookup of game definitions: an id names a library file, and a path names an operator's own file.
 
 The two cannot be confused. An id has no separator and no ``.toml``, and is looked up only in the library: a
 file in the working directory can never replace what was certified. A path ends in ``.toml`` and has a
@@ -26,7 +26,7 @@ _SUFFIX: Final = ".toml"
 
 #: Maximum size in bytes of a file that people write.
 BYTES_MAX: Final = 4 << 20
-#: Maximum nesting depth of tables and lists.
+#: Maximum nesting depth of tables and lists in a TOML file.
 DEPTH_MAX: Final = 20
 #: The integer range that TOML guarantees.
 _INTEGER_LIMIT: Final = 1 << 63
@@ -42,17 +42,17 @@ def open_regular_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def read_contents(path: Path, most: int = BYTES_MAX) -> bytes:
-    """Return the contents of a named file. Raises :class:`OSError` also above ``most`` bytes."""
+def read_contents(path: Path, max_bytes: int = BYTES_MAX) -> bytes:
+    """Return the contents of a named file. Raises :class:`OSError` also above ``max_bytes`` bytes."""
     with open_regular_file(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"is too large: {most:,} bytes are taken", str(path))
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"is too large: {max_bytes:,} bytes are taken", str(path))
     return data
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML written by people.
+    """Return the data of a TOML text written by people.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
     :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key.
@@ -69,7 +69,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except RecursionError:
         trouble = _DEEP
     except ValueError:  # an integer with more digits than the interpreter accepts
-        line = next((n for n, each in enumerate(text.splitlines(), 1) if _DIGITS.search(each)), 0)
+        line = next((n for n, line_text in enumerate(text.splitlines(), 1) if _DIGITS.search(line_text)), 0)
         trouble = f"line {line}: {_LONG}"
     if trouble:
         raise tomllib.TOMLDecodeError(trouble)
@@ -89,7 +89,7 @@ _DIGITS: Final = re.compile(r"[\d_]{4000}")
 
 
 def _find_size_error(data: object) -> str:
-    """Return why a parsed document exceeds the limits of hand-written files, or an empty string."""
+    """Return why a parsed TOML document exceeds the limits of hand-written files, or an empty string."""
     layer: list[tuple[str, object]] = [("", data)]
     for _ in range(DEPTH_MAX + 1):
         layer = [inner for key, value in layer for inner in _list_children(key, value)]
@@ -102,15 +102,16 @@ def _find_size_error(data: object) -> str:
 
 
 def _list_children(key: str, value: object) -> list[tuple[str, object]]:
+    """Return the members of a TOML table or list, each with its key."""
     if not isinstance(value, Mapping | list):
         return []
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
-    return [(f"{key}.{name}" if key else str(name), each) for name, each in inner]
+    return [(f"{key}.{name}" if key else str(name), child) for name, child in inner]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A definition file as it was read."""
+    """A definition file, or an asset file beside it, as it was read."""
 
     path: Path
     """Absolute, with links resolved."""
@@ -118,7 +119,7 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the bytes, in hexadecimal."""
+        """Return the SHA-256 of the file's bytes, in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
 
 
@@ -128,6 +129,7 @@ def is_path(name: str | Path) -> bool:
 
 
 def _is_file(name: str) -> bool:
+    """Return whether the name is that of an existing file."""
     try:
         return Path(name).is_file()
     except OSError:  # longer than any file name
@@ -160,7 +162,7 @@ def locate(name: str | Path, library: Path) -> Path:
 
 
 def read(name: str | Path, library: Path) -> Source:
-    """Read a definition by id or path, once. Raises :class:`DefinitionError`."""
+    """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
     path = locate(name, library)
     try:
         return Source(path, read_contents(path))

@@ -1,4 +1,4 @@
-"""Default rules for games with a single bet and no state between rounds."""
+"""Default rules for games with a single bet per wager and no state between rounds."""
 
 from collections.abc import Mapping
 from typing import Protocol, Self
@@ -8,23 +8,23 @@ from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wa
 
 
 class _Analysed(Protocol):
-    """Rules that compute the figures of one wager."""
+    """Rules of a game that compute the figures of one wager."""
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis: ...
 
 
 class _Offering(Protocol):
-    """Rules that list the possible total bets."""
+    """Rules of a game that list the possible total bets."""
 
     @property
     def bet_options(self) -> tuple[int, ...]: ...
 
 
 class Tableless:
-    """A game without spots, standing bets or levels; a family that has them overrides these defaults."""
+    """Base class of the rules of games without spots, standing bets or levels; families override its defaults."""
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return no spots: a wager is a single bet."""
+        """Return no spots: a wager on such a game is a single bet, not a set of bets on spots."""
         return ()
 
     is_decided_by_wheel: bool = False
@@ -32,17 +32,17 @@ class Tableless:
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if each seat plays alone."""
+        """Return None: each seat plays rounds of its own, so seats never share a time for placing bets."""
         return None
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return no keys: the game has no table state."""
+        """Return no keys: the game keeps no table state between rounds that players could share."""
         return frozenset()
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return no keys: the game has no standing bets."""
+        """Return no keys: the game has no bets that stand from one round to the next."""
         return frozenset()
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
@@ -50,21 +50,21 @@ class Tableless:
         return wager
 
     def at(self, table: object) -> Self:
-        """Return the same rules: there is no table state. Raises ValueError if one is given."""
+        """Return these same rules: no table state lasts between rounds. Raises ValueError if one is given."""
         if table is not None:
             raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
         return self
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return no bets: none outlast a round."""
+        """Return no bets: no bet of this game outlasts its round."""
         return ()
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return nothing: the spots contain everything."""
+        """Return an empty mapping: between rounds the screen needs nothing besides ``presentation()``."""
         return {}
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return no settlements and no table: no bets stand."""
+        """Return no settlements and no table state: a player who leaves has no standing bets."""
         return (), None
 
     def find_highest_round_return(self: "_Analysed", wager: Wager) -> int | None:
@@ -76,19 +76,19 @@ class Tableless:
         return found.max_win_credits if found.mean_staked_credits is None else None
 
     def reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
-        """Return 0: no answer adds to the stake."""
+        """Return 0: no answer during a round adds to the stake."""
         return 0
 
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)
-        """Return an empty mapping: there are no spots."""
+        """Return an empty mapping: the game has no spots to bet on."""
         return {}
 
     def find_highest_stake(self: "_Offering", credits_: int) -> int:
-        """Return the highest bet within ``credits_``, or 0."""
+        """Return the highest total bet of the game that is at most ``credits_``, or 0 if every bet costs more."""
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
     def find_most_after_double_up(self, win_credits: int) -> int:
-        """Return the win itself: there is no double-up."""
+        """Return the win itself: the game has no double-up."""
         return win_credits
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)

@@ -30,15 +30,18 @@ def format_count(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def find_nearest_words(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """Return the known words that ``word`` probably means, best first: similar ones, or those that contain it."""
+def find_nearest_words(word: str, known: Iterable[str], max_words: int = 3) -> tuple[str, ...]:
+    """Return the ``known`` words that a misspelled ``word`` probably means, best first.
+
+    They are similar ones, or those that contain it.
+    """
     known = [*known]
-    found = difflib.get_close_matches(word.lower(), known, most)
-    return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:most])
+    found = difflib.get_close_matches(word.lower(), known, max_words)
+    return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:max_words])
 
 
 def format_known_names(word: str, known: Iterable[str]) -> str:
-    """Return the hint for an unknown name: the known names, and the one probably meant."""
+    """Return the hint for an unknown name: the known names, and the one that was probably meant."""
     known = [*known]
     *others, last = find_nearest_words(word, known) or ("",)
     meant = f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if last else ""

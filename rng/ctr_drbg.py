@@ -1,8 +1,8 @@
-"""CTR_DRBG with AES-256, with and without the derivation function.
+"""The generator CTR_DRBG with AES-256, with and without the derivation function.
 
 CTR_DRBG_Update and Generate both encrypt a counter that starts at V + 1 and is as wide as the block, which is
-AES in counter mode. So a whole Generate, its closing Update included, is one counter-mode encryption of
-zeros (the output) followed by the 48 bytes of additional input (the new Key and V).
+AES in counter mode. So a whole Generate, its closing Update included, is one counter-mode encryption of zeros
+(the output) followed by the 48 bytes of additional input (the new Key and V).
 
 Source: NIST SP 800-90A Rev. 1, sections 10.2.1 (CTR_DRBG), 10.3.2 (Block_Cipher_df), 10.3.3 (BCC).
 """
@@ -30,12 +30,12 @@ _DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK - 4) for i in range(3)
 
 @cache
 def _df_cipher() -> CipherContext:
-    """Return an AES-256 cipher under the fixed key, block by block; it keeps no state between calls."""
+    """Return an AES-256 cipher under the fixed key of Block_Cipher_df, block by block, without state."""
     return Cipher(algorithms.AES256(_DF_KEY), modes.ECB()).encryptor()  # noqa: S305 (BCC is built on the bare block)
 
 
 def block_cipher_df(text: bytes) -> bytes:
-    """Condense ``text`` (up to 2**32 - 1 bytes) to 48 bytes: Block_Cipher_df of section 10.3.2.
+    """Return ``text`` (up to 2**32 - 1 bytes) condensed to 48 bytes by Block_Cipher_df (section 10.3.2).
 
     The three passes of BCC differ only in their first block and run in parallel. The closing loop, which
     encrypts X repeatedly, is a chained encryption of zeros that starts from X.
@@ -52,7 +52,10 @@ def block_cipher_df(text: bytes) -> bytes:
 
 
 class CtrDrbg(Mechanism):
-    """CTR_DRBG(AES-256) with the derivation function. The entropy input has 32 bytes or more, of any distribution."""
+    """The generator CTR_DRBG(AES-256) with the derivation function; its entropy input has 32 bytes or more.
+
+    The entropy input may have any distribution.
+    """
 
     __slots__ = ("_key", "_v")
 
@@ -61,14 +64,17 @@ class CtrDrbg(Mechanism):
         return block_cipher_df(b"".join(parts))
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
+        """Set Key and V from the seed material of entropy input, nonce and personalization string."""
         self._key = bytearray(_KEY)
         self._v = 0
         self._update(self._seed_material(entropy_input, nonce, personalization))
 
     def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
+        """Mix an entropy input and additional input into Key and V."""
         self._update(self._seed_material(entropy_input, additional_input))
 
     def _generate(self, count: int, additional_input: bytes) -> bytes:
+        """Return ``count`` bytes of output, and update Key and V with the additional input."""
         extra = _ZERO_SEED
         if additional_input:
             extra = self._conditioned(additional_input)
@@ -76,7 +82,7 @@ class CtrDrbg(Mechanism):
         return self._update(extra, count)
 
     def _conditioned(self, additional_input: bytes) -> bytes:
-        """Return the additional input condensed to 48 bytes."""
+        """Return the additional input of a Generate condensed to 48 bytes by the derivation function."""
         return block_cipher_df(additional_input)
 
     def _update(self, provided: bytes, count: int = 0) -> bytes:
@@ -90,12 +96,13 @@ class CtrDrbg(Mechanism):
         return output[:count]
 
     def _wipe(self) -> None:
+        """Overwrite Key and V."""
         self._key[:] = bytes(_KEY)
         self._v = 0
 
 
 class CtrDrbgWithoutDf(CtrDrbg):
-    """CTR_DRBG(AES-256) without derivation function; needs exactly 48 bytes of full entropy and no nonce."""
+    """The generator CTR_DRBG(AES-256) without derivation function; needs 48 bytes of full entropy and no nonce."""
 
     __slots__ = ()
 
@@ -112,5 +119,5 @@ class CtrDrbgWithoutDf(CtrDrbg):
         return mixed.to_bytes(SEED_BYTES)
 
     def _conditioned(self, additional_input: bytes) -> bytes:
-        """Return the additional input padded with zeros to 48 bytes."""
+        """Return the additional input of a Generate padded with zeros to 48 bytes."""
         return additional_input.ljust(SEED_BYTES, b"\0")

@@ -10,7 +10,10 @@ from rng.scaling import REJECTIONS_MAX, check_bound, choose_word_size
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One number drawn, ``0 <= value < bound``, and its purpose. Raw bits and seeds are never recorded."""
+    """One random number drawn for a game, ``0 <= value < bound``, and its purpose.
+
+    Raw bits and seeds are never recorded.
+    """
 
     bound: int
     value: int
@@ -18,10 +21,11 @@ class Draw:
 
 
 class WordDraws:
-    """Draws from a stream of bytes of a generator or a file. No other code scales words to outcomes.
+    """Draws of random numbers from the words of a byte stream, of a generator or a file.
 
-    ``read(count)`` returns the next ``count`` bytes of the stream. ``words(bound)`` returns the bytes per
-    word and the number of words per outcome. A proof by exhaustion substitutes smaller words.
+    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream.
+    ``words(bound)`` returns the bytes per word and the number of words per outcome. A proof by exhaustion
+    substitutes smaller words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")
@@ -37,7 +41,7 @@ class WordDraws:
 
     @property
     def draws(self) -> tuple[Draw, ...]:
-        """Return every draw so far, in order."""
+        """Return every number drawn so far, in order, with its bound and purpose."""
         return tuple(Draw(*recorded) for recorded in self._recorded)
 
     def below(self, bound: int, purpose: str = "") -> int:
@@ -59,5 +63,5 @@ class WordDraws:
         return value
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
-        """Raise :class:`~rng.errors.RejectionLimit`: too many words in a row were out of range."""
+        """Raise :class:`~rng.errors.RejectionLimit`: too many words in a row were rejected for this bound."""
         raise RejectionLimit(f"{REJECTIONS_MAX} words in a row were out of range for a draw below {bound}")

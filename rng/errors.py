@@ -1,61 +1,67 @@
-"""Errors of this package, one named exception each. No error leads to a fallback source of randomness."""
+"""Errors of random number generation, one named exception each. None leads to a fallback source of randomness."""
 
 
 class RngError(Exception):
-    """Base class of every error of this package."""
+    """Base class of every error of random number generation."""
 
 
 class InvalidRange(RngError):
-    """The bound of a draw is not an integer above zero that the service supports."""
+    """Error: the bound of a draw is not an integer above zero that the service supports."""
 
 
 class InvalidPolicy(RngError):
-    """A reseed policy or a personalization is invalid; the message names the field."""
+    """Error: a reseed policy or a personalization is invalid; the message names the field."""
 
 
 class RequestTooLarge(RngError):
-    """A request asked a generator for more bytes, or passed it more bytes, than the standard allows."""
+    """Error: a request asked a generator for more bytes, or passed it more bytes, than the standard allows."""
 
 
 class ReseedRequired(RngError):
-    """The generator has served as many requests as one seed allows (SP 800-90A, tables 2 and 3)."""
+    """Error: the generator has served as many requests as one seed allows (SP 800-90A, tables 2 and 3)."""
 
 
 class Uninstantiated(RngError):
-    """The generator has no state: it was never seeded, or has been uninstantiated."""
+    """Error: the generator has no state, because it was never seeded or has been uninstantiated."""
 
 
 class EntropyFailed(RngError):
-    """An entropy source returned nothing, too little, or data that must not be used."""
+    """Error: an entropy source returned nothing, too little, or data that must not be used."""
 
 
 class HealthTestFailed(EntropyFailed):
-    """Noise failed a health test of SP 800-90B section 4.4 (repetition count or adaptive proportion)."""
+    """Error: noise of an entropy source failed a health test of SP 800-90B section 4.4.
+
+    The tests are repetition count and adaptive proportion.
+    """
 
 
 class SeedRepeated(EntropyFailed):
-    """A source returned the same seed material again: it is stuck, or the machine was reset to a snapshot."""
+    """Error: an entropy source returned the same seed material again.
+
+    It is stuck, or the machine was reset to a snapshot.
+    """
 
 
 class SelfTestFailed(RngError):
-    """A known-answer test failed; the message names the test."""
+    """Error: a known-answer test of the generator failed; the message names the test."""
 
 
 class RejectionLimit(RngError):
-    """Too many consecutive words were rejected for the generator to be working."""
+    """Error: too many consecutive random words were rejected for the generator to be working."""
 
 
 class OutOfService(RngError):
-    """The service has failed permanently; only a new start, under authority, ends this state."""
+    """Error: the random number service has failed permanently; only a new start, under authority, ends this state."""
 
 
 class CarryOverDamaged(RngError):
-    """The data carried over from the last power cycle (reserved output and seed fingerprints) is damaged."""
+    """Error: the generator's data from the last power cycle (reserved output, seed fingerprints) is damaged."""
 
 
 class ReseedNotAllowed(RngError):
-    """The jurisdiction's policy does not allow reseeding for this reason."""
+    """Error: the jurisdiction's policy does not allow reseeding for this reason."""
 
 
 class StepClosed(RngError):
-    """Numbers were drawn outside of their step, or a step was opened within another."""
+    """Error: random numbers were drawn outside of their step, or a step was opened within another."""

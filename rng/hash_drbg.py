@@ -1,4 +1,4 @@
-"""Hash_DRBG with SHA-256 and SHA-512. Source: NIST SP 800-90A Rev. 1, sections 10.1.1 and 10.3.1."""
+"""The generator Hash_DRBG with SHA-256 and SHA-512. Source: NIST SP 800-90A Rev. 1, sections 10.1.1 and 10.3.1."""
 
 from hashlib import new as new_hash
 from typing import ClassVar
@@ -7,7 +7,7 @@ from rng.mechanism import Mechanism
 
 
 class HashDrbg(Mechanism):
-    """Hash_DRBG over :attr:`DIGEST`; V and C are integers of ``seedlen`` bits (section 10.1, table 2)."""
+    """The generator Hash_DRBG over :attr:`DIGEST`; V and C are integers of ``seedlen`` bits (10.1, table 2)."""
 
     __slots__ = ("_c", "_v")
 
@@ -15,19 +15,21 @@ class HashDrbg(Mechanism):
     SEED_BYTES: ClassVar[int]
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
+        """Set V and C from entropy input, nonce and personalization string."""
         self._seed(entropy_input + nonce + personalization)
 
     def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
+        """Mix an entropy input and additional input into V and C."""
         self._seed(b"\x01" + self._v.to_bytes(self.SEED_BYTES) + entropy_input + additional_input)
 
     def _seed(self, material: bytes) -> None:
-        """Set V and C from seed material."""
+        """Set the generator's V and C from seed material."""
         seed = self._hash_df(material)
         self._v = int.from_bytes(seed)
         self._c = int.from_bytes(self._hash_df(b"\x00" + seed))
 
     def _generate(self, count: int, additional_input: bytes) -> bytes:
-        """Generate ``count`` bytes (SP 800-90A, Hash_DRBG generate and Hashgen), and update the state."""
+        """Return ``count`` bytes (SP 800-90A, Hash_DRBG generate and Hashgen), and update the generator's state."""
         modulus = 1 << 8 * self.SEED_BYTES
         if additional_input:
             mixed = self._hash(b"\x02" + self._v.to_bytes(self.SEED_BYTES) + additional_input)
@@ -42,6 +44,7 @@ class HashDrbg(Mechanism):
         return bytes(output[:count])
 
     def _hash(self, text: bytes) -> bytes:
+        """Return the digest of ``text``."""
         return new_hash(self.DIGEST, text).digest()
 
     def _hash_df(self, text: bytes) -> bytes:
@@ -54,11 +57,12 @@ class HashDrbg(Mechanism):
         return bytes(output[: self.SEED_BYTES])
 
     def _wipe(self) -> None:
+        """Erase V and C."""
         self._v = self._c = 0
 
 
 class HashDrbgSha256(HashDrbg):
-    """Hash_DRBG with SHA-256: 440-bit seeds."""
+    """The generator Hash_DRBG with SHA-256: 440-bit seeds."""
 
     __slots__ = ()
     DIGEST: ClassVar[str] = "sha256"
@@ -66,7 +70,7 @@ class HashDrbgSha256(HashDrbg):
 
 
 class HashDrbgSha512(HashDrbg):
-    """Hash_DRBG with SHA-512: 888-bit seeds."""
+    """The generator Hash_DRBG with SHA-512: 888-bit seeds."""
 
     __slots__ = ()
     DIGEST: ClassVar[str] = "sha512"

@@ -1,4 +1,4 @@
-"""Health tests on raw noise: repetition count and adaptive proportion.
+"""Health tests on the raw noise of an entropy source: repetition count and adaptive proportion.
 
 They detect a source that has died or is stuck, and measure nothing else. For a source that is already
 conditioned, like the kernel's, they can only detect a dead one. The claimed entropy is a Fraction.
@@ -18,13 +18,16 @@ WINDOW_WIDE = 512
 
 
 def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
-    """Return how many equal samples in a row fail the source: 1 + ceil(a / H), one false alarm in 2**a samples."""
+    """Return how many equal samples in a row fail an entropy source: 1 + ceil(a / H).
+
+    There is one false alarm in 2**a samples; a is ``alpha_exponent``, H ``entropy_bits`` per sample.
+    """
     return 1 + -(-alpha_exponent * entropy_bits.denominator // entropy_bits.numerator)
 
 
 @lru_cache(maxsize=64)
 def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
-    """Return how many equal samples in one window fail the source: 1 + critbinom(W, 2**-H, 1 - 2**-a).
+    """Return how many equal samples in a window fail an entropy source: 1 + critbinom(W, 2**-H, 1 - 2**-a).
 
     ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an integer, so
     2**-H is a decimal of 60 digits; the tail is summed from its small end, which loses no precision.
@@ -42,7 +45,7 @@ def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, windo
 
 
 class HealthTests:
-    """Both tests, running continuously over the samples of one source, one byte per sample."""
+    """Both health tests of one entropy source, running continuously over its samples, one byte per sample."""
 
     __slots__ = (
         "_apt_cutoff",
@@ -71,7 +74,10 @@ class HealthTests:
         self.samples = 0
 
     def feed(self, samples: bytes) -> None:
-        """Test the samples, in order. Raises :class:`HealthTestFailed`, naming source, test and count."""
+        """Test the next samples of the source, in order.
+
+        Raises :class:`HealthTestFailed`, naming source, test and count.
+        """
         for sample in samples:
             self._run = self._run + 1 if sample == self._last else 1
             self._last = sample

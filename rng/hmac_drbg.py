@@ -1,4 +1,4 @@
-"""HMAC_DRBG with SHA-256 and SHA-512. Source: NIST SP 800-90A Rev. 1, section 10.1.2."""
+"""The generator HMAC_DRBG with SHA-256 and SHA-512. Source: NIST SP 800-90A Rev. 1, section 10.1.2."""
 
 import hmac
 from hashlib import new as new_hash
@@ -8,22 +8,25 @@ from rng.mechanism import Mechanism
 
 
 class HmacDrbg(Mechanism):
-    """HMAC_DRBG over :attr:`DIGEST`; the subclasses name the hash."""
+    """The generator HMAC_DRBG over :attr:`DIGEST`; the subclasses name the hash."""
 
     __slots__ = ("_key", "_v")
 
     DIGEST: ClassVar[str]
 
     def _instantiate(self, entropy_input: bytes, nonce: bytes, personalization: bytes) -> None:
+        """Set K and V from entropy input, nonce and personalization string."""
         width = new_hash(self.DIGEST).digest_size
         self._key = bytes(width)
         self._v = b"\x01" * width
         self._update(entropy_input + nonce + personalization)
 
     def _reseed(self, entropy_input: bytes, additional_input: bytes) -> None:
+        """Mix an entropy input and additional input into K and V."""
         self._update(entropy_input + additional_input)
 
     def _generate(self, count: int, additional_input: bytes) -> bytes:
+        """Return ``count`` bytes of output, and update K and V with the additional input."""
         if additional_input:
             self._update(additional_input)
         output = bytearray()
@@ -40,18 +43,19 @@ class HmacDrbg(Mechanism):
             self._v = hmac.digest(self._key, self._v, self.DIGEST)
 
     def _wipe(self) -> None:
+        """Erase K and V."""
         self._key = self._v = b""
 
 
 class HmacDrbgSha256(HmacDrbg):
-    """HMAC_DRBG with SHA-256."""
+    """The generator HMAC_DRBG with SHA-256."""
 
     __slots__ = ()
     DIGEST: ClassVar[str] = "sha256"
 
 
 class HmacDrbgSha512(HmacDrbg):
-    """HMAC_DRBG with SHA-512."""
+    """The generator HMAC_DRBG with SHA-512."""
 
     __slots__ = ()
     DIGEST: ClassVar[str] = "sha512"

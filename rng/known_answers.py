@@ -1,4 +1,4 @@
-"""Known answers for the self-test: one published NIST case per mechanism, with every input in use.
+"""Known answers for the generators' self-test: one published NIST case per mechanism, with every input in use.
 
 Source: NIST CAVP ``drbgtestvectors``; for CTR_DRBG cases with an explicit reseed, for HMAC_DRBG and Hash_DRBG
 cases with prediction resistance (which reseed before each Generate). AES: FIPS 197, appendix C.3.
@@ -21,9 +21,10 @@ AES_256: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswer:
-    """One case: instantiate, reseed if ``reseed_entropy`` is given, generate twice, compare the second output.
+    """One known-answer test case of a generator, with all its inputs and the expected output.
 
-    If ``fresh_a`` and ``fresh_b`` are given, each Generate requests prediction resistance with them.
+    It is run so: instantiate, reseed if ``reseed_entropy`` is given, generate twice, compare the second
+    output. If ``fresh_a`` and ``fresh_b`` are given, each Generate requests prediction resistance with them.
     """
 
     entropy: bytes

@@ -14,16 +14,16 @@ from rng.errors import EntropyFailed, RequestTooLarge, ReseedRequired, Uninstant
 
 #: The most that one Generate may return, 2**19 bits (tables 2 and 3).
 REQUEST_BYTES_MAX: Final = 65_536
-#: The longest input string. The standard allows 2**35 bits; nothing here comes near it.
+#: The longest input string of a generator. The standard allows 2**35 bits; nothing here comes near it.
 INPUT_BYTES_MAX: Final = 65_536
-#: Generates between two seedings (tables 2 and 3).
+#: The most Generates between two seedings (tables 2 and 3).
 RESEED_INTERVAL: Final = 2**48
-#: Security strength in bytes of every mechanism of this package.
+#: Security strength in bytes of every generator of this package.
 SECURITY_BYTES: Final = 32
 
 
 class MechanismName(StrEnum):
-    """The deterministic generators (DRBG mechanisms of SP 800-90A) that a profile may select."""
+    """The names of the deterministic generators (DRBG mechanisms of SP 800-90A) that a profile may select."""
 
     CTR_AES_256_DF = "ctr-drbg-aes-256-df"
     CTR_AES_256 = "ctr-drbg-aes-256"
@@ -34,7 +34,7 @@ class MechanismName(StrEnum):
 
 
 class Mechanism(ABC):
-    """A deterministic random bit generator with 256 bits of security strength.
+    """A deterministic random bit generator (SP 800-90A) with 256 bits of security strength.
 
     The constructor is Instantiate: ``entropy_input`` carries at least 256 bits of entropy; ``nonce`` and
     ``personalization`` make the instance unique. Raises :class:`EntropyFailed` if the entropy input or the
@@ -64,11 +64,11 @@ class Mechanism(ABC):
 
     @property
     def reseed_counter(self) -> int:
-        """Return the number of Generates since the last seeding, plus one; 0 once uninstantiated."""
+        """Return the generator's number of Generates since the last seeding, plus one; 0 once uninstantiated."""
         return self._reseed_counter
 
     def reseed(self, entropy_input: bytes, additional_input: bytes = b"") -> None:
-        """Mix fresh entropy into the state (section 9.2). Raises the same errors as the constructor."""
+        """Mix fresh entropy into the generator's state (section 9.2). Raises the same errors as the constructor."""
         self._check_ready()
         self._check_entropy(entropy_input)
         self._check_additional(additional_input, "additional input")
@@ -78,7 +78,7 @@ class Mechanism(ABC):
     def generate(
         self, count: int, additional_input: bytes = b"", *, fresh_entropy: bytes | None = None
     ) -> bytes:
-        """Return ``count`` pseudorandom bytes (section 9.3).
+        """Return ``count`` pseudorandom bytes of the generator (section 9.3).
 
         ``fresh_entropy`` requests prediction resistance: the state is first reseeded with it and the
         additional input. Raises :class:`RequestTooLarge`, :class:`ReseedRequired`, :class:`Uninstantiated`.
@@ -98,7 +98,7 @@ class Mechanism(ABC):
         return output
 
     def uninstantiate(self) -> None:
-        """Overwrite the state (section 9.4). Copies inside CPython and OpenSSL are out of reach."""
+        """Overwrite the generator's state (section 9.4). Copies inside CPython and OpenSSL are out of reach."""
         self._wipe()
         self._reseed_counter = 0
 
@@ -108,7 +108,7 @@ class Mechanism(ABC):
             raise Uninstantiated(f"{type(self).__name__} holds no state")
 
     def _check_entropy(self, entropy_input: bytes) -> None:
-        """Raise the error for an entropy input that is too short or too long."""
+        """Raise an error if an entropy input is too short (EntropyFailed) or too long (RequestTooLarge)."""
         low, high = self.ENTROPY_BYTES
         if len(entropy_input) < low:
             raise EntropyFailed(f"entropy input of {len(entropy_input)} bytes; {low} or more are needed")
@@ -116,7 +116,7 @@ class Mechanism(ABC):
             raise RequestTooLarge(f"entropy input of {len(entropy_input)} bytes; at most {high} are taken")
 
     def _check_additional(self, text: bytes, what: str) -> None:
-        """Raise :class:`RequestTooLarge` if an input, named ``what``, is longer than the standard allows."""
+        """Raise :class:`RequestTooLarge` if the input ``text``, named ``what``, is longer than allowed."""
         if len(text) > self.ADDITIONAL_BYTES_MAX:
             raise RequestTooLarge(
                 f"{what} of {len(text)} bytes; at most {self.ADDITIONAL_BYTES_MAX} are taken"

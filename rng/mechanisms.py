@@ -1,4 +1,4 @@
-"""The generators by the names that profiles use."""
+"""The random number generators by the names that profiles use."""
 
 from typing import Final
 

@@ -10,11 +10,12 @@ from rng.mechanism import RESEED_INTERVAL, MechanismName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReseedPolicy:
-    """A jurisdiction's reseed settings. Seeding from fresh entropy at boot always happens and is not a setting.
+    """A jurisdiction's settings for reseeding the random number generator.
 
-    The regulations contradict each other (extend the state often with external entropy; reseed as little as
-    possible and never under an operator's control; cycle in the background), so each rule is a setting. Every
-    reseed is an event with its reason and counters.
+    Seeding from fresh entropy at boot always happens and is not a setting. The regulations contradict each
+    other (extend the state often with external entropy; reseed as little as possible and never under an
+    operator's control; cycle in the background), so each rule is a setting. Every reseed is an event with its
+    reason and counters.
 
     ``mechanism``: the generator. ``every_generates``, ``every_seconds``: reseed before the next step after
     this many requests or this much time; 0 for never. ``on_event``: the reasons for which
@@ -61,7 +62,10 @@ class ReseedPolicy:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the policy of a profile; missing settings take their defaults. Raises :class:`InvalidPolicy`."""
+        """Return the reseed policy of a profile's settings; missing ones take their defaults.
+
+        Raises :class:`InvalidPolicy`.
+        """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(settings.keys() - known):
             raise InvalidPolicy(f"unknown setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
@@ -86,10 +90,10 @@ class ReseedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Personalization:
-    """The identity of one generator instance.
+    """The identity of one random number generator instance, which makes its sequence unique.
 
-    It is unique, so that two instances never produce the same sequence, even from equal seeds. ``instance``
-    numbers the generators of one machine; ``boot_counter`` only increases and never repeats.
+    Two instances never produce the same sequence, even from equal seeds. ``instance`` numbers the generators
+    of one machine; ``boot_counter`` only increases and never repeats.
     """
 
     product: str
@@ -107,10 +111,10 @@ class Personalization:
                 raise InvalidPolicy(f"personalization: {name} is {getattr(self, name)}; it is 0 to 2**64 - 1")
 
     def encode(self) -> bytes:
-        """Return the personalization string: each text preceded by its length, so that encodings are unique."""
+        """Return the generator's personalization string: each text preceded by its length, so encodings are unique."""
         texts = (text.encode() for text in (self.product, self.version, self.machine_serial))
         return b"".join(len(text).to_bytes(4) + text for text in texts) + self.nonce()
 
     def nonce(self) -> bytes:
-        """Return the 16-byte nonce of SP 800-90A section 8.6.7, from the two numbers, which never repeat together."""
+        """Return the 16-byte nonce (SP 800-90A section 8.6.7) from the two numbers, which never repeat together."""
         return self.instance.to_bytes(8) + self.boot_counter.to_bytes(8)

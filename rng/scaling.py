@@ -40,7 +40,7 @@ def choose_word_size(bound: int) -> tuple[int, int]:
 
 
 def check_bound(bound: object) -> int:
-    """Return ``bound`` if it is a valid bound; raise :class:`InvalidRange` otherwise."""
+    """Return ``bound`` if it is a valid bound of a draw; raise :class:`InvalidRange` otherwise."""
     if type(bound) is not int:
         raise InvalidRange(f"a range is a whole number of outcomes, not {bound!r}")
     if not 1 <= bound <= BOUND_MAX:

@@ -1,4 +1,4 @@
-"""Seed material: tested samples of every source, concatenated, and never the same twice.
+"""Seed material of the generator: tested samples of every source, concatenated, and never the same twice.
 
 The concatenation goes through the generator's derivation function, so each source alone is sufficient and a
 bad one does no harm beside a good one. A fingerprint of each source's output is stored, also across power
@@ -15,13 +15,15 @@ from rng.health import HealthTests
 from rng.mechanism import SECURITY_BYTES
 from rng.sources import EntropySource
 
-#: Samples tested and discarded before the first is used (SP 800-90B section 4.3, requirement 10).
+#: Samples of an entropy source tested and discarded before the first is used (SP 800-90B section 4.3,
+#: requirement 10).
 START_UP_SAMPLES: Final = 1024
 #: Exponent of a health test's false-alarm rate: one in 2**40 samples.
 ALPHA_EXPONENT: Final = 40
-#: Bits that each source contributes to one seed: the security strength plus half of it in place of a nonce.
+#: Bits of entropy that each source contributes to one seed: the security strength plus half of it in place of
+#: a nonce.
 SEED_BITS: Final = SECURITY_BYTES * 8 * 3 // 2
-#: Number of fingerprints stored, and the length of each in bytes.
+#: Number of seed fingerprints stored, and the length of each in bytes.
 FINGERPRINTS_STORED: Final = 64
 FINGERPRINT_BYTES: Final = 16
 
@@ -31,13 +33,19 @@ _SUM_BYTES: Final = 8
 
 
 def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
-    """Return the data that survives a power cycle: 32 bytes of reserved output and the fingerprints of past seeds."""
+    """Return the generator's data that survives a power cycle, as bytes.
+
+    It is 32 bytes of reserved output, and the fingerprints of past seeds.
+    """
     body = _MARK + output + b"".join(fingerprints)
     return body + sha256(body).digest()[:_SUM_BYTES]
 
 
 def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
-    """Return the two parts of :func:`pack_carry_over`. Raises :class:`CarryOverDamaged`."""
+    """Return the reserved output and the fingerprints in the bytes of :func:`pack_carry_over`.
+
+    Raises :class:`CarryOverDamaged`.
+    """
     body, checksum = text[:-_SUM_BYTES], text[-_SUM_BYTES:]
     prints = body[len(_MARK) + _CARRY_BYTES :]
     if (
@@ -52,9 +60,10 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
 
 
 class SeedGatherer:
-    """Gatherer of seed material from several sources. The constructor runs the start-up health tests.
+    """Gatherer of seed material for the generator from several entropy sources.
 
-    ``known`` are fingerprints from earlier power cycles. Raises :class:`EntropyFailed` or a subclass.
+    The constructor runs the start-up health tests. ``known`` are fingerprints from earlier power cycles.
+    Raises :class:`EntropyFailed` or a subclass.
     """
 
     __slots__ = ("_sources", "_tests", "fingerprints")
@@ -73,23 +82,26 @@ class SeedGatherer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the sources, in the order of concatenation."""
+        """Return the names of the entropy sources, in the order of concatenation."""
         return tuple(source.name for source in self._sources)
 
     def start_up_test(self) -> None:
-        """Test :data:`START_UP_SAMPLES` consecutive samples of each source and discard them."""
+        """Test :data:`START_UP_SAMPLES` consecutive samples of each entropy source and discard them."""
         for source, tests in zip(self._sources, self._tests, strict=True):
             tests.feed(self._read_samples(source, START_UP_SAMPLES))
 
     def gather(self) -> bytes:
-        """Return seed material: :data:`SEED_BITS` of claimed entropy from each source, in their order."""
+        """Return seed material: :data:`SEED_BITS` of claimed entropy from each entropy source, in their order."""
         return b"".join(
             self._gather_noise(source, tests)
             for source, tests in zip(self._sources, self._tests, strict=True)
         )
 
     def _gather_noise(self, source: EntropySource, tests: HealthTests) -> bytes:
-        """Return tested noise of a source, with :data:`SEED_BITS` of entropy. Raises :class:`SeedRepeated`."""
+        """Return tested noise of an entropy source, with :data:`SEED_BITS` of entropy.
+
+        Raises :class:`SeedRepeated` if the source returned the same noise before.
+        """
         noise = self._read_samples(source, ceil(SEED_BITS / source.entropy_bits))
         tests.feed(noise)
         fingerprint = sha256(b"seed of " + source.name.encode() + b"\0" + noise).digest()[:FINGERPRINT_BYTES]
@@ -101,7 +113,7 @@ class SeedGatherer:
 
     @staticmethod
     def _read_samples(source: EntropySource, count: int) -> bytes:
-        """Return ``count`` samples of a source. Raises :class:`EntropyFailed` if it returns another number."""
+        """Return ``count`` samples of an entropy source. Raises :class:`EntropyFailed` if it returns another number."""
         noise = source.samples(count)
         if len(noise) != count:
             raise EntropyFailed(f"source {source.name!r} gave {len(noise)} of {count} samples")

@@ -1,4 +1,4 @@
-"""Self-test of the whole chain, from AES to unbiased numbers.
+"""Self-test of the whole chain of random number generation, from AES to unbiased numbers.
 
 Run at start-up, on demand, and between games if the policy asks for it (SP 800-90A section 11.3). It tests
 the code with fixed inputs; the state of the generator in service is neither read nor changed.
@@ -33,13 +33,13 @@ _DF_ANSWER: Final = bytes.fromhex(
 
 
 def _check_answer(what: str, answer: object, known: object) -> None:
-    """Raise :class:`SelfTestFailed` unless ``answer``, the result of test ``what``, is the ``known`` one."""
+    """Raise :class:`SelfTestFailed` unless ``answer``, the result of the test ``what``, is the ``known`` one."""
     if answer != known:
         raise SelfTestFailed(f"self-test: {what} gave another answer than the known one")
 
 
 def _check_refused(what: str, error: type[RngError], action: Callable[[], object]) -> None:
-    """Raise :class:`SelfTestFailed` unless ``action`` raises ``error``."""
+    """Raise :class:`SelfTestFailed` unless ``action`` raises ``error``; ``what`` names the test."""
     try:
         action()
     except error:
@@ -48,17 +48,19 @@ def _check_refused(what: str, error: type[RngError], action: Callable[[], object
 
 
 def _test_aes() -> None:
+    """Check AES-256 with the known answer of FIPS 197."""
     key, plaintext, ciphertext = AES_256
     block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, the published test)
     _check_answer("AES-256", block.update(plaintext), ciphertext)
 
 
 def _test_derivation_function() -> None:
+    """Check the derivation function with a known answer."""
     _check_answer("Block_Cipher_df", block_cipher_df(bytes(range(100))), _DF_ANSWER)
 
 
 def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
-    """Return the second output of a generator that is run through a known-answer case."""
+    """Return the second output of a generator for the inputs of a known-answer case."""
     drbg = mechanism(case.entropy, case.nonce, case.personalization)
     if case.reseed_entropy:
         drbg.reseed(case.reseed_entropy, case.reseed_additional)
@@ -67,7 +69,10 @@ def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
 
 
 def _build_mechanism_test(name: MechanismName) -> Callable[[], None]:
+    """Return the known-answer test of the generator of this name."""
+
     def test() -> None:
+        """Check the generator's output against its known answer."""
         _check_answer(
             name, _generate_answer(MECHANISMS[name], KNOWN_ANSWERS[name]), KNOWN_ANSWERS[name].output
         )
@@ -76,7 +81,7 @@ def _build_mechanism_test(name: MechanismName) -> Callable[[], None]:
 
 
 class _ExhaustedGenerator(CtrDrbg):
-    """A generator that has served as many requests as one seed allows, so that it must refuse the next."""
+    """A generator for the self-test that has served as many requests as one seed allows, and must refuse the next."""
 
     __slots__ = ()
 
@@ -96,7 +101,7 @@ def _test_refusals() -> None:
 
 
 def _test_health_tests() -> None:
-    """Check that the health tests reject a source stuck at one value and a source of only two values."""
+    """Check that the health tests reject a source stuck at one value, and a source of only two values."""
     _check_refused(
         "a stuck source", HealthTestFailed, lambda: HealthTests("stuck", Fraction(8), 40).feed(bytes(6))
     )
@@ -107,13 +112,13 @@ def _test_health_tests() -> None:
 
 
 def create_word_draws(values: list[int]) -> WordDraws:
-    """Return draws from the given 16-bit words."""
+    """Return draws from the given 16-bit words instead of random ones, for the self-test."""
     stream = iter(values)
     return WordDraws(lambda count: b"".join(next(stream).to_bytes(2, "little") for _ in range(count // 2)))
 
 
 def _test_scaling() -> None:
-    """Check the words at the limits of scaling.
+    """Check how words at the limits are scaled to outcomes.
 
     65,535 is rejected for the bounds 22 and 80; 65,515 is the last word of outcome 21 of 22.
     """
@@ -123,7 +128,10 @@ def _test_scaling() -> None:
 
 
 def _test_every_word() -> None:
-    """Map all 256 one-byte words to some ranges: outcomes must be in order, each with the same number of words."""
+    """Check how all 256 one-byte words are scaled to some ranges.
+
+    Outcomes must be in order, each with the same number of words.
+    """
     for bound in (2, 3, 7, 22, 37, 52, 80, 255):
         share = 256 // bound
         stream = BytesIO(bytes(range(256)))
@@ -146,7 +154,10 @@ TESTS: Final[dict[str, Callable[[], None]]] = {
 
 
 def run_self_test() -> tuple[str, ...]:
-    """Run every test and return the names of those passed. Raises :class:`SelfTestFailed` at the first failure."""
+    """Run every self-test of random number generation and return the names of those passed.
+
+    Raises :class:`SelfTestFailed` at the first failure.
+    """
     for name, test in TESTS.items():
         try:
             test()

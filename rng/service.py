@@ -1,4 +1,4 @@
-"""The generator in service, from which a cabinet draws every outcome.
+"""The random number service, from which a cabinet draws every outcome.
 
 There is no read-ahead: a step's bytes are generated when its first number is drawn (and again if it needs
 more), used at once and in order, and the rest is discarded when the step ends. Any failure puts the service
@@ -26,22 +26,22 @@ from rng.seeding import SeedGatherer, pack_carry_over, unpack_carry_over
 from rng.self_test import run_self_test
 from rng.sources import EntropySource, list_available_sources
 
-#: Bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
+#: Random bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
 STEP_BYTES = 64
-#: Fresh bytes mixed into each step if the policy asks for it.
+#: Fresh random bytes mixed into each step if the policy asks for it.
 _FRESH_INPUT_BYTES = 16
-#: A cycle discards from 1 to this many Generates.
+#: Background cycling discards the output of 1 to this many Generates.
 _CYCLE_GENERATES_MAX = 8
 
 Event = Callable[[str, Mapping[str, object]], None]
 
 
 def _ignore_event(code: str, values: Mapping[str, object]) -> None:
-    """Ignore an event (the default receiver)."""
+    """Ignore an event of the random number service (the default receiver)."""
 
 
 class Step(WordDraws):
-    """The draws of one step of a game; a context manager that is opened once and used only inside its ``with``.
+    """The random draws of one step of a game; a context manager, opened once and used only inside its ``with``.
 
     Raises :class:`~rng.errors.StepClosed` if used outside or reopened, and :class:`~rng.errors.OutOfService`
     once the service has failed, even for bytes that the step already holds.
@@ -72,16 +72,16 @@ class Step(WordDraws):
         self._service._close_step(self)  # noqa: SLF001
 
     def _take(self, count: int) -> bytes:
-        """Return the next ``count`` random bytes; generate more if the step's buffer has too few."""
+        """Return the next ``count`` random bytes of this step; generate more if the step's buffer has too few."""
         if not self._open:
             raise StepClosed("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (what the step still holds is no longer good)
             self._service._check_in_service()  # noqa: SLF001
         end = self._used + count
         if end > len(self._buffer):
-            left = self._buffer[self._used :]
-            wanted = max(count, STEP_BYTES) - len(left)
-            self._buffer = left + self._service._generate(wanted)  # noqa: SLF001
+            unused = self._buffer[self._used :]
+            missing = max(count, STEP_BYTES) - len(unused)
+            self._buffer = unused + self._service._generate(missing)  # noqa: SLF001
             self.generates += 1
             self._used, end = 0, count
         taken = self._buffer[self._used : end]
@@ -89,7 +89,10 @@ class Step(WordDraws):
         return taken
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
-        """Take the service out of service because its words are not random, and raise :class:`OutOfService`."""
+        """Take the service out of service because its words are not random, and raise :class:`OutOfService`.
+
+        Too many words in a row were rejected for this bound.
+        """
         try:
             super()._raise_rejection_limit(bound)
         except RejectionLimit as error:
@@ -97,7 +100,10 @@ class Step(WordDraws):
 
 
 class RandomService:
-    """A seeded, self-tested generator. Create it with :meth:`start`; every method may raise OutOfService."""
+    """The seeded and self-tested random number generator of a machine.
+
+    Create it with :meth:`start`; every method may raise OutOfService.
+    """
 
     __slots__ = (
         "__weakref__", "_clock", "_cycles", "_drbg", "_failure", "_fresh_input", "_gatherer", "_generates",
@@ -138,7 +144,7 @@ class RandomService:
         on_event: Event = _ignore_event,
         fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (feeds the generator)
     ) -> Self:
-        """Test the chain and the sources, gather a seed, and instantiate the generator.
+        """Return a new service, after testing the chain and the entropy sources and seeding the generator.
 
         ``sources``: None for every source of this machine. ``carry_over``: the result of :meth:`carry_over`
         in the last power cycle, mixed into the personalization and never counted as entropy. ``clock``:
@@ -171,7 +177,10 @@ class RandomService:
         return service
 
     def _seed(self, personalization: Personalization, reserved: bytes) -> None:
-        """Instantiate the generator with fresh entropy. In a child process made by fork, every draw will fail."""
+        """Instantiate the generator with fresh entropy.
+
+        In a child process made by fork, every later draw fails.
+        """
         mechanism = MECHANISMS[self._policy.mechanism]
         self._drbg = mechanism(
             self._gatherer.gather(), personalization.nonce(), personalization.encode() + reserved
@@ -180,6 +189,7 @@ class RandomService:
         service = weakref.ref(self)
 
         def fail_in_forked_child() -> None:
+            """Take the copy of the service in a forked child process out of service."""
             if child := service():
                 child._failure = "the process was forked; a copy of a generator never draws"  # noqa: SLF001
 
@@ -187,11 +197,14 @@ class RandomService:
 
     @property
     def state(self) -> str:
-        """Return ``"in service"``, or ``"out of service: "`` and the reason."""
+        """Return the service's state: ``"in service"``, or ``"out of service: "`` and the reason."""
         return "in service" if self._failure is None else f"out of service: {self._failure}"
 
     def statistics(self) -> dict[str, int | str]:
-        """Return counters since the start, for metrics and audit. They reveal nothing about the sequence of numbers."""
+        """Return counters of the service since its start, for metrics and audit.
+
+        They reveal nothing about the sequence of numbers.
+        """
         return {
             "state": self.state,
             "mechanism": self._policy.mechanism.value,
@@ -204,11 +217,14 @@ class RandomService:
         }
 
     def step(self) -> Step:
-        """Open the draws of one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
+        """Return the draws of one step of a game: ``with service.step() as draws: draws.below(22, "reel 1")``."""
         return Step(self)
 
     def reseed(self, reason: str) -> None:
-        """Reseed now, for a reason that the policy allows. Raises :class:`~rng.errors.ReseedNotAllowed`."""
+        """Reseed the generator now, for a reason that the policy allows.
+
+        Raises :class:`~rng.errors.ReseedNotAllowed`.
+        """
         if reason not in self._policy.on_event:
             raise ReseedNotAllowed(f"the policy does not reseed for {reason!r}")
         with self._lock:
@@ -216,7 +232,7 @@ class RandomService:
             self._reseed(reason)
 
     def cycle(self) -> int:
-        """Discard some output of the generator, if that is due; return the nanoseconds until the next call (0: never).
+        """Discard some output of the generator, if that is due; return nanoseconds until the next call (0: never).
 
         The number of values discarded and the time until the next cycle are drawn from the generator itself,
         so that no player can time it. Call it when idle; during an open step it does nothing.
@@ -235,7 +251,10 @@ class RandomService:
             return pause_us * 1000
 
     def self_test(self) -> tuple[str, ...]:
-        """Test the whole chain on demand; return the tests passed. A failure puts the service out of service."""
+        """Test the whole chain of the service on demand; return the names of the tests passed.
+
+        A failure puts the service out of service.
+        """
         with self._lock:
             self._check_in_service()
             try:
@@ -248,7 +267,7 @@ class RandomService:
             return passed
 
     def carry_over(self) -> bytes:
-        """Return the data to store for the next :meth:`start`: reserved output and fingerprints of past seeds.
+        """Return the data to store for the service's next :meth:`start`: reserved output and seed fingerprints.
 
         It is one-way: neither the state nor any outcome can be derived from it. Keep it secret nevertheless,
         use it for one start only, and create the next one right after.
@@ -271,13 +290,13 @@ class RandomService:
                 raise
 
     def _close_step(self, step: Step) -> None:
-        """End the open step and count its rejected words."""
+        """End the open step of draws and count its rejected words."""
         with self._lock:
             self._open = None
             self._rejections += step.rejections
 
     def _run_due_maintenance(self) -> None:
-        """Run the periodic self-test and reseeds that the policy asks for between games."""
+        """Run the generator's periodic self-test and reseeds that the policy asks for between games."""
         policy = self._policy
         due = policy.self_test_every_generates
         if due and self._generates - self._last_tested >= due:

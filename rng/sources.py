@@ -1,4 +1,4 @@
-"""Sources of entropy.
+"""Sources of entropy for the random number generator.
 
 None of them has been assessed under SP 800-90B. Each states the entropy that it claims per sample and the
 basis of that claim; a laboratory assesses the source of the real cabinet. That is why the sources are
@@ -22,33 +22,33 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCE
 
 
 class EntropySource(Protocol):
-    """Interface of an entropy source: each sample is one byte of noise."""
+    """Interface of a source of true randomness that seeds the generator: each sample is one byte of noise."""
 
     @property
     def name(self) -> str:
-        """Return the name of the source in events and reports."""
+        """Return the name of the entropy source in events and reports."""
 
     @property
     def entropy_bits(self) -> Fraction:
-        """Return the min-entropy claimed per 8-bit sample."""
+        """Return the min-entropy that the source claims per 8-bit sample."""
 
     @property
     def claim(self) -> str:
-        """Return the basis of the claimed figure, in one sentence."""
+        """Return the basis of the claimed entropy, in one sentence."""
 
     def samples(self, count: int) -> bytes:
-        """Return the next ``count`` samples. Raises :class:`EntropyFailed` if it cannot provide them all."""
+        """Return the next ``count`` samples of noise. Raises :class:`EntropyFailed` if it cannot provide them all."""
 
 
 class KernelSource:
-    """The kernel's generator, getrandom(2), which blocks until it has been seeded once."""
+    """An entropy source: the kernel's generator, getrandom(2), which blocks until it has been seeded once."""
 
     name: Final = "getrandom"
     entropy_bits: Final = Fraction(8)
     claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
 
     def samples(self, count: int) -> bytes:
-        """Return ``count`` bytes; more than 256 may be read in parts."""
+        """Return ``count`` random bytes of the kernel; more than 256 may be read in parts."""
         gathered = b""
         try:
             while len(gathered) < count:
@@ -60,9 +60,10 @@ class KernelSource:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSource:
-    """A hardware generator offered by the kernel as a character device, read without blocking.
+    """An entropy source: a hardware generator that the kernel offers as a character device.
 
-    The source fails after ``attempts`` consecutive reads, ``pause_seconds`` apart, that find no data.
+    It is read without blocking. The source fails after ``attempts`` consecutive reads, ``pause_seconds``
+    apart, that find no data.
     """
 
     path: Path = Path("/dev/hwrng")
@@ -74,7 +75,7 @@ class HardwareSource:
 
     @property
     def name(self) -> str:
-        """Return the path of the device."""
+        """Return the path of the hardware generator's device, which names the source."""
         return str(self.path)
 
     def is_present(self) -> bool:
@@ -89,7 +90,7 @@ class HardwareSource:
         return True
 
     def samples(self, count: int) -> bytes:
-        """Return ``count`` bytes from the device."""
+        """Return ``count`` bytes from the hardware generator's device."""
         gathered = b""
         empty = 0
         while len(gathered) < count:
@@ -106,7 +107,7 @@ class HardwareSource:
         return gathered
 
     def _read_some(self, count: int) -> bytes:
-        """Return up to ``count`` bytes, empty if no data is ready. Raises ``OSError``."""
+        """Return up to ``count`` bytes from the device, empty if no data is ready. Raises ``OSError``."""
         handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             return os.read(handle, count)
@@ -117,7 +118,7 @@ class HardwareSource:
 
 
 class JitterSource:
-    """Processor timing jitter: the low 8 bits of the time that the same small work takes each time.
+    """An entropy source: processor timing jitter, the low 8 bits of the time that the same small work takes.
 
     The work touches memory and hashes, so that caches, interrupts and clock domains all contribute.
     """
@@ -136,7 +137,7 @@ class JitterSource:
         self._at = 0
 
     def samples(self, count: int) -> bytes:
-        """Return ``count`` time differences, in nanoseconds modulo 256."""
+        """Return ``count`` samples: times of the work in nanoseconds, modulo 256."""
         clock, memory, at = self._clock, self._memory, self._at
         gathered = bytearray(count)
         digest = b""
@@ -154,6 +155,6 @@ class JitterSource:
 
 
 def list_available_sources() -> tuple[EntropySource, ...]:
-    """Return every source of this machine: kernel and processor always, hardware if present."""
+    """Return every entropy source of this machine: kernel and processor always, hardware if present."""
     hardware = HardwareSource()
     return (KernelSource(), JitterSource(), *((hardware,) if hardware.is_present() else ()))

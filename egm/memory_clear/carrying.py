@@ -140,7 +140,7 @@ def inspect_claims(
 
     ``features`` are the features of the machine that wrote the memory.
     """
-    found = inspect(state_dir, second_dir=second_dir, storage=storage, witness=Evidence)
+    found = inspect(state_dir, second_dir=second_dir, storage=storage, visitor=Evidence)
     named = {
         name: _collect_claims(copy, features)[0]
         for name, copy in (("first", found.first), ("second", found.second))

@@ -16,7 +16,7 @@ from typing import Any
 
 from egm.people.roster import Roster, RosterError
 from meters import checkpoint, open_view
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.database import FILE_NAME as JOURNAL_NAME
 from meters.database import DatabaseReader
 from meters.errors import JournalError
@@ -98,7 +98,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
     entries written with this machine's key count. Raises :class:`RosterError` for a journal without that key.
     """
     storage, second = DiskStorage(), second or folder / SECOND_FOLDER
-    place = Place(storage, folder, second)
+    place = JournalLocation(storage, folder, second)
     try:
         key = MachineKey.load(storage, folder, second)
     except JournalError as why:

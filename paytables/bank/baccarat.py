@@ -27,8 +27,8 @@ from paytables.layout import Case, Odds, Pay, push_bet, settle_bet
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
-#: By the bank's own points: the points of the player's third card (None: the player stood) at which the bank
-#: draws.
+#: When the bank draws a third card, by its own points: the points of the player's third card (None: the
+#: player stood).
 BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
     **dict.fromkeys((0, 1, 2), frozenset({None, *range(10)})),
     3: frozenset({None, 0, 1, 2, 3, 4, 5, 6, 7, 9}),
@@ -40,14 +40,14 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
 _PLAYER_STANDS_AT: Final = 6
 _NATURAL: Final = 8
 
-#: A value of the player's hand and of the bank's.
+#: A value for the player's hand and one for the bank's.
 Both: TypeAlias = tuple[int, int]
 Pairs: TypeAlias = tuple[bool, bool]
 Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-dragon", "bank-dragon"]
 
 
 class Commission(Strict):
-    """A commission on a winning bet on the bank: one credit for each ``per`` credits of the stake, begun ones included.
+    """A commission on a winning bet on the bank: one credit for each ``per`` credits staked, begun ones included.
 
     Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
     ``per = 20``.
@@ -56,17 +56,17 @@ class Commission(Strict):
     per: PositiveInt
 
     def of(self, credits_: int) -> int:
-        """Return the commission on a winning stake of ``credits_``, in credits."""
+        """Return the commission on a winning bet of ``credits_`` on the bank, in credits."""
         return -(-credits_ // self.per)
 
     def words(self, code: str) -> str:
-        """Return the text on the commission that follows the odds, in one language."""
+        """Return the text on the commission that follows the bet's odds, in one language."""
         texts = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}
         return texts[code].format(self.per)
 
 
 class BaccaratBet(BankBet):
-    """A bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
+    """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
     ``pays_six`` are the bank's odds if it wins with six (punto 2000). ``margins`` are a dragon's odds by the
     margin of a hand that is not a natural; ``pays`` are then those of a natural, and a natural tie is
@@ -81,15 +81,15 @@ class BaccaratBet(BankBet):
     three_cards_only: bool = False
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the bet may be paid."""
+        """Return all the odds at which this baccarat bet may be paid."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the commission on a winning stake of ``credits_``, in credits; 0 if this bet pays none."""
+        """Return the commission on this bet if it wins with a stake of ``credits_``; 0 if the bet pays none."""
         return 0 if self.commission is None else self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return, by language, the pays that the odds alone do not state, or None if there are none.
+        """Return, by language, what a bet pays if its odds alone do not say it, otherwise None.
 
         These are a dragon bonus's pays by margin, the bank's commission, or its pay for a win with six.
         """
@@ -98,7 +98,7 @@ class BaccaratBet(BankBet):
 
     @model_validator(mode="after")
     def _check_margins(self) -> "BaccaratBet":
-        """Refuse margins on a bet that is not a dragon bonus, a dragon bonus without them, and bank terms elsewhere."""
+        """Refuse a dragon bonus without margins or margins elsewhere, and terms of a bet on the bank elsewhere."""
         if bool(self.margins) != self.on.endswith("dragon") or set(self.margins) - set(range(1, 10)):
             raise ValueError("margins from 1 to 9 belong to a dragon, and a dragon has them")
         if self.on != "bank" and (self.pays_six is not None or self.commission is not None):
@@ -112,7 +112,7 @@ class BaccaratDefinition(BankDefinition):
     bet: tuple[BaccaratBet, ...] = Field(min_length=1)
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays and the number of decks, by language."""
+        """Return what each baccarat bet pays and the number of decks, as text by language."""
         return {
             code: [*(_format_pay_line(bet, code) for bet in self.bet), self.shoe.format_deck_line(code)]
             for code in ("en", "fr")
@@ -120,11 +120,12 @@ class BaccaratDefinition(BankDefinition):
 
 
 def _format_pay_line(bet: BaccaratBet, code: str) -> str:
+    """Return the name of a bet and what it pays, as text in one language."""
     return f"{getattr(bet.name, code)} - {_format_pays(bet, code)}"
 
 
 def _format_pays(bet: BaccaratBet, code: str) -> str:
-    """Return the odds of a bet as text in one language, with its other terms if it has any."""
+    """Return the odds of a baccarat bet as text in one language, with its other terms if it has any."""
     if bet.margins:
         by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
@@ -138,7 +139,7 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """The result of a round: points, cards and pairs of both hands, the player's first."""
+    """The result of a baccarat round: points, numbers of cards and pairs of both hands, the player's first."""
 
     points: Both
     cards: Both
@@ -151,7 +152,7 @@ class Coup:
         return "player" if player > bank else "bank" if bank > player else "tie"
 
     def is_natural(self, hand: int) -> bool:
-        """Return whether hand 0 or 1 has eight or nine in two cards."""
+        """Return whether a hand (0 the player's, 1 the bank's) has eight or nine points in two cards."""
         return self.cards[hand] == 2 and self.points[hand] >= _NATURAL
 
 
@@ -178,7 +179,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 
 
 def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
-    """Return the settlement of a dragon bonus: two tied naturals are a push, a natural or a margin wins."""
+    """Return the settlement of a dragon bonus: a natural or a winning margin pays, two tied naturals push."""
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return push_bet(bet)
@@ -194,35 +195,35 @@ def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 
 
 class BaccaratRules(BankRules[BaccaratDefinition]):
-    """A playable game of baccarat."""
+    """The rules of a playable game of baccarat."""
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        """Return the time in which several seats place bets on one coup, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[BaccaratBet, ...]:
-        """Return every bet that the definition offers."""
+        """Return every bet that this baccarat game offers."""
         return self.definition.bet
 
     def named(self) -> Hands:
-        """Return the hands by name. A hand has the name of the bet on it."""
+        """Return the two hands on the felt with their names: a hand has the name of the bet on it."""
         bets = reversed(self.bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt
         return tuple((hand, called.get(hand, names), most) for hand, names, most in hands)
 
     def presentation(self) -> dict[str, object]:
-        """Return the betting spots, the hands, and the results that have scoreboard columns."""
+        """Return what a screen needs: betting spots, hands, and the results that have scoreboard columns."""
         return {**super().presentation(), "roads": ["bank", "player"]}
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BaccaratBet]:
-        """Return the bets of the definition, by their ids."""
+        """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal both hands and their third cards, and settle every bet."""
+        """Play a round: deal both hands and their third cards, and settle every bet."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -258,7 +259,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible coup from a fresh shoe, with the settlements of the wager."""
+        """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
             Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])
             for coup, weight in _compute_coup_chances(self.definition.shoe.decks).items()
@@ -266,15 +267,17 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
 
 def _count_points(hand: Sequence[Card]) -> int:
+    """Return the points of a baccarat hand: the last digit of the sum of its cards' values."""
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
 
 def _is_pair(hand: Sequence[Card]) -> bool:
+    """Return whether the first two cards of a baccarat hand have the same rank."""
     return rank_of(hand[0]) == rank_of(hand[1])
 
 
 def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw) -> Cue:
-    """Deal a card to hand ``to`` (0 the player's, 1 the bank's); return the animation cue."""
+    """Deal a card to a baccarat hand (``to``: 0 the player's, 1 the bank's); return the animation cue."""
     name = ("player", "bank")[to]
     card = shoe.deal(draw, f"{name} card {len(hands[to]) + 1}")
     hands[to].append(card)
@@ -284,7 +287,7 @@ def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
 def _compute_coup_chances(decks: int) -> Mapping[Coup, Fraction]:
-    """Return every possible result of a round from a fresh shoe, with its exact probability."""
+    """Return every possible result of a baccarat round from a fresh shoe, with its exact probability."""
     found = Counter[tuple[Both, Both, Pairs]]()
     for coup, ways in _iter_ways(decks):
         found[coup] += ways
@@ -300,12 +303,13 @@ _Sums: TypeAlias = tuple[int, int, int]
 
 
 def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
-    """Yield the points, card counts and pairs of both hands, with the number of orders of six cards that give them.
+    """Yield every result of a baccarat round, with the number of orders of six cards that give it.
 
-    The first four cards are enumerated by points. Cards of no points (tens and faces) may be of four ranks,
-    which matters only for pairs, so their ranks are counted separately. The other cards of the shoe affect
-    the number of third cards as a product of at most two numbers. This product can be summed over all first
-    cards with the same totals; the ten numbers, and the hundred products, are packed into one integer each.
+    A result is the points, card counts and pairs of both hands. The first four cards are enumerated by
+    points. Cards of no points (tens and faces) may be of four ranks, which matters only for pairs, so their
+    ranks are counted separately. The other cards of the shoe affect the number of third cards as a product of
+    at most two numbers. This product can be summed over all first cards with the same totals; the ten
+    numbers, and the hundred products, are packed into one integer each.
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
@@ -336,14 +340,14 @@ def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
 
 
 def _unpack_counts(packed: int, number: int) -> list[int]:
-    """Return ``number`` counts that were packed into one integer."""
+    """Return the ``number`` counts that are packed into one integer."""
     return [packed >> _WIDTH * n & (1 << _WIDTH) - 1 for n in range(number)]
 
 
 def _count_third_card_orders(
     player: int, bank: int, summed: _Sums, cards: int
 ) -> Mapping[tuple[Both, Both], int]:
-    """Return the number of orders of two further cards, by the points and card counts of both hands after them.
+    """Return the number of orders of two further cards by both hands' points and card counts after them.
 
     ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
     four.
@@ -366,14 +370,14 @@ def _count_third_card_orders(
             found[(end, bank), (3, 2)] += left_orders * (cards - 1)
             continue
         for v in range(10):
-            two = products[10 * third + v] - (left_orders if v == third else 0)
-            found[(end, (bank + v) % 10), (3, 3)] += two
+            both_draw_orders = products[10 * third + v] - (left_orders if v == third else 0)
+            found[(end, (bank + v) % 10), (3, 3)] += both_draw_orders
     return found
 
 
 @cache
 def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
-    """Return the number of orders of ranks by whether each hand's first two cards are a pair, given their points.
+    """Return how many orders of card ranks make a pair of each hand's first two cards, given their points.
 
     A card of one to nine points has one rank; a card of no points may be a ten or any face, which are four
     ranks.

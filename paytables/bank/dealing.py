@@ -1,4 +1,4 @@
-"""The shoe of a table: its decks, when it is shuffled again, and what remains between rounds."""
+"""The shoe of a card table: its decks, when it is shuffled again, and what remains between rounds."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,14 +8,14 @@ from paytables.cards.card import RANKS, Shoe, format_card, rank_of
 from paytables.contract import Cue, Draw
 from paytables.definition import Strict
 
-#: Minimum number of cards behind a stop card: what the longest round may need.
+#: Minimum number of cards behind a shoe's stop card: what the longest round may need.
 LEFT_LEAST = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
 PLAYERS_MOST: Final = 3
 
 
 class ShoeRules(Strict):
-    """``[shoe]``: the number of decks, and when they are shuffled.
+    """The shoe of a card game's definition (``[shoe]``): the number of decks, and when they are shuffled.
 
     ``stop`` cards lie behind the stop card; None: the shoe is shuffled for every round. ``rounds``: one deck
     may serve two rounds, of at most three players (Québec s. 8). ``burn``: after the shuffle, the number of
@@ -31,6 +31,7 @@ class ShoeRules(Strict):
 
     @model_validator(mode="after")
     def _check_shoe(self) -> "ShoeRules":
+        """Refuse shoe rules that contradict each other."""
         if self.stop is not None and self.stop >= self.decks * 52:
             raise ValueError(f"{self.stop} cards behind the stop card, of {self.decks * 52}")
         if self.rounds > 1 and (self.decks > 1 or self.stop is not None):
@@ -47,13 +48,13 @@ class ShoeRules(Strict):
         return self.stop is not None or self.rounds > 1
 
     def check_players(self, players: int) -> None:
-        """Raise ValueError if a deck serves two rounds with more players than permitted."""
+        """Raise ValueError if one deck serves two rounds and there are more players than then permitted."""
         if self.rounds > 1 and players > PLAYERS_MOST:
             raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MOST} players at most, not {players}")
 
 
 def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
-    """Return the shoe for a round, and the animation cues.
+    """Return the shoe from which a round is dealt, and the animation cues of its shuffle.
 
     If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.
     """
@@ -77,7 +78,7 @@ def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[C
 
 
 def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
-    """Return the table state to store after a round that started on ``table``.
+    """Return the table state with the remaining shoe, to store after a round that started on ``table``.
 
     None: the shoe is shuffled again before the next round.
     """
@@ -86,7 +87,7 @@ def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict
 
 
 def read_shoe(rules: ShoeRules, table: object) -> Shoe:
-    """Return the shoe in a stored table state. Raises ValueError for a shoe that no round of these rules leaves."""
+    """Return the card shoe in a stored table state. Raises ValueError for one that no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)

@@ -25,21 +25,21 @@ RAISE: Final = "raise"
 
 
 class RedDogBet(BankBet):
-    """The only bet. ``pays`` are the odds for a spread of four or more; ``spreads`` are those for smaller ones."""
+    """The only bet of red dog. ``pays`` are the odds for a spread of four or more, ``spreads`` for smaller ones."""
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the bet may be paid."""
+        """Return all the odds at which the red dog bet may be paid: for each spread, and for three of a rank."""
         return (self.pays, self.triple, *self.spreads.values())
 
     def at(self, spread: int) -> Odds:
-        """Return the odds that the ante pays if the cards have this spread."""
+        """Return the odds that the bet pays if the first two cards have this spread."""
         return self.spreads.get(spread, self.pays)
 
     def pay_texts(self) -> Mapping[str, Sequence[str]]:
-        """Return one line per spread with what it pays, by language."""
+        """Return, by language, one line per spread of the cards with what it pays."""
         spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
         more = {"en": "more: {0}", "fr": "davantage : {0}"}
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
@@ -53,7 +53,7 @@ class RedDogBet(BankBet):
         }
 
     def terms(self) -> Mapping[str, str]:
-        """Return what each spread pays as one line, by language."""
+        """Return, by language, what each spread of the cards pays, as one line."""
         return {code: ", ".join(lines) for code, lines in self.pay_texts().items()}
 
 
@@ -63,14 +63,14 @@ class RedDogDefinition(BankDefinition):
     ante: RedDogBet
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each spread pays and the number of decks, by language."""
+        """Return what each spread of the cards pays and the number of decks, as text by language."""
         return {
             code: [*lines, self.shoe.format_deck_line(code)] for code, lines in self.ante.pay_texts().items()
         }
 
 
 class RedDogRules(BankRules[RedDogDefinition]):
-    """A playable game of red dog."""
+    """The rules of a playable game of red dog."""
 
     hands: ClassVar[Hands] = (("board", BANK, 3),)
 
@@ -79,15 +79,15 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return (self.definition.ante,)
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spot on which the player's raise is placed."""
+        """Return the spot on which the player's raise is placed, as the only spot that is bet on during the round."""
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return the maximum raise as a multiple of the bet: one."""
+        """Return the most that the player may raise in the round, as a multiple of the bet: one."""
         return 1
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal two cards, let the seats raise if there is a spread, deal the third, settle."""
+        """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         accepted = self.wager(wager.credits, **wager.options)
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -115,27 +115,27 @@ class RedDogRules(BankRules[RedDogDefinition]):
         )
 
     def _find_advice(self, spread: int) -> str:
-        """Return the answer with the higher expectation at this spread."""
+        """Return the answer, to raise or not, with the higher expectation at this spread."""
         return "raise" if spread in self.raised_spreads else "stand"
 
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
-        """Return the spreads at which a raise has a positive expectation, from a fresh shoe."""
+        """Return the spreads of the cards at which a raise has a positive expectation, from a fresh shoe."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round in which the player raises at the best spreads."""
+        """Return every case of a red dog round in which the player raises at the spreads where a raise is best."""
         return self._iter_cases(wager, self.raised_spreads)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round twice: with a raise, and without one."""
+        """Return every case of a red dog round twice: with a raise, and without one."""
         every = frozenset(range(1, _RANKS - 1))
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
     def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
-        """Yield each combination of ranks of the two first cards and the third, with the settlements.
+        """Yield each combination of ranks of the two first cards and the third, with the wager's settlements.
 
         The player raises at the spreads in ``raised``.
         """
@@ -153,8 +153,8 @@ class RedDogRules(BankRules[RedDogDefinition]):
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
-                        done = [_settle_by_ranks(each, rule, ranks) for each in bets]
-                        yield Case(ways * n, done, added=sum(each.credits for each in bets[1:]))
+                        done = [_settle_by_ranks(placed_bet, rule, ranks) for placed_bet in bets]
+                        yield Case(ways * n, done, added=sum(placed_bet.credits for placed_bet in bets[1:]))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
@@ -174,7 +174,10 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
 
 def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
-    """Settle a bet by the ranks of the cards. Two cards in sequence are a push, so ``ranks`` then has no third one."""
+    """Return the settlement of a red dog bet by the ranks of the cards.
+
+    Two cards in sequence are a push, so ``ranks`` then has no third one.
+    """
     low, high = sorted(ranks[:2])
     if high == low + 1:
         return push_bet(bet)
@@ -185,6 +188,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:
+    """Return the cards and their spread for the screen."""
     return {
         "kind": "table",
         "felt": "cards",

@@ -13,45 +13,49 @@ from functools import cache
 from math import comb, factorial
 from typing import Final
 
-#: Rows end on 31 to 40.
+#: The rows of trente et quarante end on 31 to 40.
 FIRST: Final = 31
 LAST: Final = 40
 _TENS: Final = 10
 
-#: ``cells[a][b]``: the ways to sums of a and b, packed by the number of cards used.
+#: ``cells[a][b]``: the ways to row sums of a and b, packed by the number of cards used.
 Cells = Sequence[Sequence[int]]
 
 
 @cache
 def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
-    """Return the probability that both rows of a fresh shoe end on the same point, and that both end on 31."""
+    """Return the chances that both rows of trente et quarante end on the same point, and both on 31.
+
+    The shoe is fresh, of ``decks`` decks.
+    """
     return compute_row_chances(
         {value: (16 if value == _TENS else 4) * decks for value in range(1, _TENS + 1)}
     )
 
 
 def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
-    """Return the probabilities that both rows end on the same point, and that both end on 31.
+    """Return the chances that both rows of trente et quarante end on the same point, and both on 31.
 
     ``counts`` has the number of cards of each value, 1 to 10; they must be enough for two rows.
     """
     return _Rows(counts).counted()
 
 
-def _find_row_length_bound(counts: Mapping[int, int], most: int) -> int:
-    """Return one more than the maximum number of cards whose values sum to at most ``most``."""
+def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
+    """Return one more than the maximum number of cards whose values sum to at most ``max_sum``."""
     longest = 1
     for value, count in sorted(counts.items()):
-        cards = min(count, most // value)
-        longest, most = longest + cards, most - cards * value
+        cards = min(count, max_sum // value)
+        longest, max_sum = longest + cards, max_sum - cards * value
     return longest
 
 
 class _Rows:
-    """The calculation of how the two rows of a shoe may end. ``counts`` has the number of cards of each value.
+    """The calculation of how the two rows of trente et quarante may end.
 
-    ``cells[a][b]`` is a polynomial of the ways in which the first row has the sum a and the second the sum b.
-    Its powers of t and u count the cards of the first and of the second row; it is packed into one integer.
+    ``counts`` has the number of cards of each value in the shoe. ``cells[a][b]`` is a polynomial of the ways
+    in which the first row has the sum a and the second the sum b. Its powers of t and u count the cards of
+    the first and of the second row; it is packed into one integer.
     """
 
     def __init__(self, counts: Mapping[int, int]) -> None:
@@ -75,7 +79,9 @@ class _Rows:
         for value in range(_TENS, 1, -1):
             free, ended = self._widen_cells(LAST // value + 1, free, ended)
             half = value == 2
-            lower = sum(each * count for each, count in self.counts.items() if each < value)
+            lower = sum(
+                lower_value * count for lower_value, count in self.counts.items() if lower_value < value
+            )
             free = self._add_cards_of_value(free, value, FIRST - 1 + value, 2 * FIRST - lower, half=half)
             ended = self._add_cards_of_value(ended, value, LAST, 2 * LAST - lower, half=half)
             shift = _TENS - value
@@ -90,7 +96,7 @@ class _Rows:
         )
 
     def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
-        """Return the cells repacked with room for ``cards`` powers of t beside each power of u.
+        """Return the cells repacked with room for more cards: ``cards`` powers of t beside each power of u.
 
         While only high cards were added, few powers are needed.
         """
@@ -98,6 +104,7 @@ class _Rows:
         mask = (1 << before) - 1
 
         def widen_cell(cell: int) -> int:
+            """Return one cell's number with its powers of u moved apart."""
             found, second = 0, 0
             while cell:
                 found |= (cell & mask) << (second * self.u)
@@ -107,11 +114,11 @@ class _Rows:
         return [[[widen_cell(cell) for cell in row] for row in cells] for cells in every]
 
     def _add_cards_of_value(
-        self, cells: Cells, value: int, most: int, least: int, *, half: bool
+        self, cells: Cells, value: int, max_sum: int, min_joint_sum: int, *, half: bool
     ) -> list[list[int]]:
         """Return the cells after adding any number of cards of ``value`` to either row.
 
-        Only sums of at most ``most`` each and at least ``least`` together are kept: from smaller ones, the
+        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller ones, the
         cards of lower values are too few to reach the required sums. ``half``: keep only one of two unequal
         sums.
         """
@@ -121,7 +128,7 @@ class _Rows:
         return [
             [
                 self._count_ways_into(cells, value, factors, a, b)
-                if max(a, b) <= most and a + b >= least and not (half and a > b)
+                if max(a, b) <= max_sum and a + b >= min_joint_sum and not (half and a > b)
                 else 0
                 for b in size
             ]
@@ -131,7 +138,7 @@ class _Rows:
     def _count_ways_into(
         self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int
     ) -> int:
-        """Return the ways to reach the sums a and b by adding any number of cards of ``value`` to either row."""
+        """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row."""
         found, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, place = cells[sum_before], 0, 0
@@ -165,14 +172,14 @@ class _Rows:
             cell, second = cell >> self.u, second + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
-        """Return the cell with each way multiplied by the choices of a last card in each row."""
+        """Return the cell with each way multiplied by the number of choices of the last card in each row."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
             for first, second, ways in self._iter_terms(cell)
         )
 
     def _compute_chance(self, cell: int) -> Fraction:
-        """Return the probability of the ways in a cell, counting every order of the cards before the last ones."""
+        """Return the probability of the ways in a cell, with every order of the cards before the rows' last ones."""
         orders = sum(
             ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
             for first, second, ways in self._iter_terms(cell)

@@ -25,7 +25,7 @@ from paytables.layout import (
 
 D = TypeVar("D", bound=BankDefinition)
 
-#: The hands on the felt, from the bank's: id, names by language, and maximum number of cards.
+#: The hands on the felt, starting with the bank's: id, names by language, and maximum number of cards.
 Hands = tuple[tuple[str, Mapping[str, str], int], ...]
 BANK: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
 PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
@@ -33,14 +33,14 @@ PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
 
 @dataclass(frozen=True)
 class BankRules(TableRules, Generic[D]):
-    """A playable card game against the bank; ``table`` is the shoe left by earlier rounds."""
+    """Base class of the rules of card games against the bank; ``table`` is the shoe left by earlier rounds."""
 
     definition: D
     table: object = field(default=None, compare=False)
     hands: ClassVar[Hands] = (("bank", BANK, 3), ("player", PLAYER, 3))
 
     def named(self) -> Hands:
-        """Return the hands by the names that the table's display uses."""
+        """Return the hands on the felt with their names, as the table's display uses them."""
         return self.hands
 
     def bets(self) -> tuple[BankBet, ...]:
@@ -60,7 +60,7 @@ class BankRules(TableRules, Generic[D]):
         raise NotImplementedError
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager from a fresh shoe, with the best answers."""
+        """Return every possible result of a wager from a fresh shoe, with the player's best answers."""
         raise NotImplementedError
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
@@ -71,12 +71,14 @@ class BankRules(TableRules, Generic[D]):
         return self.cases(wager)
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most the round can return, stakes and raises included, with any answers."""
-        return max(sum(each.credits for each in case.settlements) for case in self.iter_every_case(wager))
+        """Return the most credits a round can return, stakes and raises included, whatever is answered."""
+        return max(
+            sum(settlement.credits for settlement in case.settlements) for case in self.iter_every_case(wager)
+        )
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the betting spots, and the limits of a wager on them."""
+        """Return the layout: the betting spots, and the limits of a wager on them."""
         spots = tuple(
             Spot(
                 id=bet.id,
@@ -94,11 +96,11 @@ class BankRules(TableRules, Generic[D]):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the shoe, which all players at the table share."""
+        """Return the key of the table state that all players at the table share: the shoe."""
         return frozenset({"shoe"})
 
     def at(self, table: object) -> Self:
-        """Return the rules with the shoe in ``table``. Raises ValueError for a shoe that no round leaves."""
+        """Return the rules with the shoe in a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
@@ -111,7 +113,7 @@ class BankRules(TableRules, Generic[D]):
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what each bet pays, in English."""
+        """Return one English sentence for each bet of the table: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -119,9 +121,10 @@ class BankRules(TableRules, Generic[D]):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every bet from a fresh shoe, at its minimum and at the stake that returns least.
+        """Return the exact figures of every bet from a fresh shoe.
 
-        A bet that requires another bet is analysed alone; the figures name the required bet.
+        Each is stated at its minimum, and at the stake that returns least. A bet that requires another bet is
+        analysed alone; the figures name the required bet.
         """
         bets = tuple(
             self.cloth.with_required_bets(self.analyse_stakes(name, {bet.id: stake}, depth))
@@ -132,20 +135,20 @@ class BankRules(TableRules, Generic[D]):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of combined bets, from a fresh shoe."""
+        """Return the exact figures of a wager's combined bets, from a fresh shoe."""
         stakes: dict[str, int] = {}
         for bet in self.wager(wager.credits, **wager.options).bets:
             stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
         return self.analyse_stakes("bets", stakes, Depth.FULL)
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the exact figures of one seat's combined bets; ``stakes`` are credits by spot."""
+        """Return the exact figures of the bets of one seat, taken together; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analyse_cases(name, wager, self.cases(wager), depth)
 
 
 def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
-    """Return the spot for the amount that an answer adds to a bet; it has the limits of the bet."""
+    """Return the betting spot for the amount that a player's answer adds to a bet, with the bet's limits."""
     return Spot(
         id=name,
         group=name,
@@ -160,10 +163,13 @@ def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
 
 
 def check_bets(rules: BankRules[D], file: str) -> None:
-    """Check ids, whole credits and forms. Raises :class:`DefinitionError` with the key."""
+    """Check the bets of a card game: unique ids, whole credits, valid forms.
+
+    Raises :class:`DefinitionError` with the key.
+    """
     bets = rules.bets()
     for n, bet in enumerate(bets):
-        if bet.id in {other.id for other in bets[:n]}:
+        if bet.id in {earlier.id for earlier in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
         check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.list_every_pay(), file)
     check_forms(rules.cloth, file)
@@ -172,11 +178,12 @@ def check_bets(rules: BankRules[D], file: str) -> None:
 def build_bank_family(
     model: type[D], rules: type[BankRules[D]], figures: frozenset[int] = frozenset()
 ) -> Family[D]:
-    """Return the family of one kind of these games."""
+    """Return the family of one kind of card game against the bank, from its definition model and rules."""
 
     def build(data: D, file: str) -> BankRules[D]:
-        made = rules(data)
-        check_bets(made, file)
-        return made
+        """Build the rules of a game from its definition, and check its bets."""
+        game_rules = rules(data)
+        check_bets(game_rules, file)
+        return game_rules
 
     return Family(model, build, figures=figures | PACKS)

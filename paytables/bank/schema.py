@@ -11,7 +11,7 @@ from paytables.layout import Limits, Odds, Pay, TableDefinition
 
 
 class BankBet(Strict):
-    """``[[bet]]``: a betting spot, identified by what the bet is on."""
+    """A betting spot of a card game against the bank (``[[bet]]``), identified by what the bet is on."""
 
     id: Identifier
     name: Text
@@ -20,25 +20,25 @@ class BankBet(Strict):
     needs: Identifier | None = Field(default=None, description="the bet without which this one is none")
 
     def list_every_pay(self) -> tuple[Odds, ...]:
-        """Return all the odds at which the bet may be paid."""
+        """Return all the odds at which this bet may be paid."""
         return (self.pays,)
 
     def compute_commission(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
-        """Return the commission on a winning stake of ``credits_``, in credits."""
+        """Return the commission on this bet if it wins with a stake of ``credits_``, in credits."""
         return 0
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return, by language, the text on what a win pays, or None if the odds alone say it."""
+        """Return, by language, the text on what a win pays, or None if the bet's odds alone say it."""
         return None
 
 
 class BankDefinition(TableDefinition):
-    """A card game against the bank."""
+    """The definition of a card game against the bank."""
 
     shoe: ShoeRules = ShoeRules()
 
     @model_validator(mode="after")
     def _check_players(self) -> Self:
-        """Refuse more seats than the shoe allows."""
+        """Refuse more seats than the definition's shoe allows."""
         self.shoe.check_players(self.table.seats)
         return self

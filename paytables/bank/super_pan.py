@@ -29,21 +29,21 @@ _WITHOUT: Final = (5, 6, 7, 8)
 _BANK_DRAWS: Final = 5
 _CARDS: Final = 3
 
-#: The player's answer with a hand of three cards, given their points in order.
+#: The player's answer with a hand of three cards, given the cards' points in order.
 Answer: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
 class SuperPanBet(BankBet):
-    """The only bet, and its commission if it wins."""
+    """The only bet of Super Pan 9, and its commission if it wins."""
 
     commission: Commission
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the commission on a winning stake of ``credits_``, in credits."""
+        """Return the commission on a winning Super Pan 9 bet of ``credits_``, in credits."""
         return self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str]:
-        """Return what a win pays after the commission, as text by language."""
+        """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
         return {code: self.pays.text + self.commission.words(code) for code in ("en", "fr")}
 
 
@@ -60,13 +60,13 @@ class SuperPanDefinition(BankDefinition):
         return self
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what the bet pays, by language."""
+        """Return what the Super Pan 9 bet pays, as text by language."""
         bet = self.stake
         return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
 
 
 class SuperPanRules(BankRules[SuperPanDefinition]):
-    """A playable game of Super Pan 9, with a shoe shuffled for every round."""
+    """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
 
@@ -75,7 +75,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return (self.definition.stake,)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal three cards each, let the player draw, draw for the bank, settle."""
+        """Play a round: deal three cards each, let the player draw, draw for the bank, settle."""
         accepted = self.wager(wager.credits, **wager.options)
         shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
@@ -86,8 +86,8 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                 hand.append(shoe.deal(draw, f"{name} card {n + 1}"))
                 shown = format_card(hand[-1]) if name == "player" else "??"
                 yield Cue("deal", {"hand": name, "card": shown})
-        mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
-        prompt = {**_build_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
+        player_hand = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
+        prompt = {**_build_display(hands, hidden=True), "advice": self.advice(player_hand, bet.credits)}
         decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
         if decision.check((yield decision)) == "draw":
             yield _deal_card(hands, "player", shoe, draw)
@@ -99,6 +99,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return Outcome(display=_build_display(hands, hidden=False))
 
     def _settle_round(self, wager: Wager, player: int, bank: int) -> Settlement:
+        """Return the settlement of the bet by the points of the player's and the bank's hand."""
         (bet,), rule = wager.bets, self.definition.stake
         if player == bank:
             return push_bet(bet)
@@ -108,7 +109,10 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
-        """Return the better answer, ``draw`` or ``stand``, with a hand of cards of these points, from a fresh shoe."""
+        """Return the player's better answer, ``draw`` or ``stand``, with a hand of cards of these points.
+
+        It is computed for a fresh shoe.
+        """
         stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
         return (
             "draw"
@@ -117,19 +121,19 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         )
 
     def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
-        """Return the expected value of a stake, from the probabilities of a win (1), push (0) and loss (-1)."""
+        """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager if each hand gets its best answer."""
+        """Return every possible result of a wager if the player gives the best answer with each hand."""
         return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round, for both choices of the player: drawing and standing."""
+        """Return every case of a Super Pan 9 round, once if the player draws a card and once if not."""
         return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
-        """Yield, for each hand and its answer, one case for a win, one for a push and one for a loss."""
+        """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
         decks = self.definition.shoe.decks
         counts = _count_cards_by_points(decks)
         total = comb(sum(counts), _CARDS)
@@ -141,12 +145,12 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                     yield Case(chance * dealt, [self._settle_round(wager, won, 0)])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of the best answers, of drawing by the bank's own rule, and of the worst answers."""
+        """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers."""
         found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        other = {"draw": "stand", "stand": "draw"}
+        opposite = {"draw": "stand", "stand": "draw"}
         worst = compute_mean_return(
-            wager, self._iter_cases(wager, lambda hand: other[self.advice(hand, wager.credits)])
+            wager, self._iter_cases(wager, lambda hand: opposite[self.advice(hand, wager.credits)])
         )
         by_bank = self._iter_cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
         draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == "draw"]
@@ -161,10 +165,12 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
 
 
 def _count_points(hand: Sequence[Card]) -> int:
+    """Return the points of a Super Pan 9 hand: the last digit of the sum of its cards' points."""
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
 
 def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+    """Deal a card to the hand of that name; return the animation cue."""
     hands[name].append(shoe.deal(draw, f"{name} card {len(hands[name]) + 1}"))
     return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
@@ -190,12 +196,12 @@ def _count_cards_by_points(decks: int) -> tuple[int, ...]:
 
 
 def _iter_hands() -> Iterable[tuple[int, ...]]:
-    """Yield every hand of three cards as ascending points."""
+    """Yield every Super Pan 9 hand of three cards as the points of its cards, ascending."""
     return combinations_with_replacement(range(7), _CARDS)
 
 
 def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
-    """Return the number of ways to deal the hand from a shoe with ``counts`` cards of each point value."""
+    """Return the number of ways to deal a hand of these points from a shoe with ``counts`` cards of each."""
     ways = 1
     for points, times in Counter(hand).items():
         ways *= comb(counts[points], times)
@@ -206,38 +212,41 @@ def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 def _compute_chances(
     hand: tuple[int, ...], decks: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
-    """Return two mappings, for standing and for drawing: the probability of a win (1), a push (0) and a loss (-1)."""
-    left = list(_count_cards_by_points(decks))
+    """Return the chances to win (1), push (0) and lose (-1) with a hand, first if it stands, then if it draws."""
+    counts_left = list(_count_cards_by_points(decks))
     for points in hand:
-        left[points] -= 1
-    mine, cards = sum(hand) % 10, sum(left)
-    stand = _compute_chances_against(mine, left)
+        counts_left[points] -= 1
+    own_points, cards = sum(hand) % 10, sum(counts_left)
+    stand = _compute_chances_against(own_points, counts_left)
     drawn = dict.fromkeys((1, 0, -1), Fraction(0))
-    for points, n in enumerate(left):
+    for points, n in enumerate(counts_left):
         if n:
-            left[points] -= 1
-            for won, chance in _compute_chances_against((mine + points) % 10, left).items():
+            counts_left[points] -= 1
+            for won, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
                 drawn[won] += Fraction(n, cards) * chance
-            left[points] += 1
+            counts_left[points] += 1
     return stand, drawn
 
 
-def _compute_chances_against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
-    """Return the probability that ``points`` win (1), push (0) and lose (-1) against the bank.
+def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping[int, Fraction]:
+    """Return the chances that a player's ``points`` win (1), push (0) and lose (-1) against the bank.
 
-    The bank's hand is dealt from ``left``, the number of remaining cards by points.
+    The bank's hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
-    bank = _count_bank_points(tuple(left))
+    bank = _count_bank_points(tuple(counts_left))
     tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
     total = sum(bank)
     return {won: Fraction(ways, total) for won, ways in tally.items()}
 
 
 @cache
-def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
-    """Return, for each final total 0 to 9, the number of ways in which the bank ends on it, from the cards ``left``."""
-    cards = sum(left)
-    combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
+def _count_bank_points(counts_left: tuple[int, ...]) -> tuple[int, ...]:
+    """Return, for each final total 0 to 9, the number of ways in which the bank's hand ends on it.
+
+    The hand is dealt from ``counts_left``, the number of remaining cards by points.
+    """
+    cards = sum(counts_left)
+    combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in counts_left]
     ends = [0] * 10
     for bank in _iter_hands():
         ways = prod(combs[points][bank.count(points)] for points in {*bank})
@@ -245,7 +254,7 @@ def _count_bank_points(left: tuple[int, ...]) -> tuple[int, ...]:
         if points > _BANK_DRAWS:
             ends[points] += ways * (cards - _CARDS)
             continue
-        for more, n in enumerate(left):
+        for more, n in enumerate(counts_left):
             ends[(points + more) % 10] += ways * (n - bank.count(more))
     return tuple(ends)
 

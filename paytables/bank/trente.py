@@ -43,12 +43,12 @@ from paytables.prison import (
 )
 from paytables.wording import format_count, format_percent
 
-#: Points of each rank, two to ace.
+#: Points of each card rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 _PASSED: Final = 30
 _REFAIT: Final = 31
 _STRATEGY: Final = "take your part back at every refait"
-#: The usual maximum number of cards in a row; it may have more.
+#: The usual maximum number of cards in a row of the game; it may have more.
 _CARDS: Final = 8
 INSURED: Final = "-insured"
 
@@ -58,7 +58,10 @@ ROWS: Final[tuple[Row, Row]] = ("black", "red")
 
 
 class Taille(ShoeRules):
-    """``[shoe]``: six decks; a stop card before the last five cards, or none if a shuffling machine deals."""
+    """The shoe of trente et quarante (``[shoe]``): six decks.
+
+    A stop card lies before the last five cards, or there is none if a shuffling machine deals.
+    """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
     stop: PositiveInt | None = Field(
@@ -73,7 +76,7 @@ class ChanceBet(BankBet):
 
 
 class Insurance(Strict):
-    """``[insurance]``: insurance of a stake against the refait.
+    """Insurance of a stake against the refait (``[insurance]``).
 
     It costs ``percent`` of the stake, which must be at least ``least`` credits.
     """
@@ -84,7 +87,7 @@ class Insurance(Strict):
 
     @property
     def share(self) -> int:
-        """Return how many credits of a stake one credit insures."""
+        """Return how many credits of a stake one credit of insurance covers."""
         return 100 // self.percent
 
 
@@ -96,7 +99,7 @@ class TrenteDefinition(BankDefinition):
     insurance: Insurance | None = None
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, what insurance costs and the number of decks, by language."""
+        """Return what each bet pays, what insurance costs and the number of decks, as text by language."""
         lines = {
             code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet]
             for code in _INSURANCE_TEXT
@@ -117,14 +120,17 @@ _INSURANCE_TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """The result of a coup: the points of black's row and of red's, None if the stop card voids it."""
+    """The result of a coup of trente et quarante: the points of black's row and of red's.
+
+    ``points`` is None if the stop card voids it.
+    """
 
     points: tuple[int, int] | None
     first_red: bool = False
 
     @property
     def won(self) -> frozenset[str]:
-        """Return the two chances that win the coup; empty if it decides nothing."""
+        """Return the two of the four chances that win the coup; empty if it decides nothing."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
         row = ROWS[self.points[1] < self.points[0]]
@@ -142,7 +148,7 @@ class Coup:
 
 @dataclass(frozen=True)
 class TrenteRules(BankRules[TrenteDefinition]):
-    """A playable game of trente et quarante; ``held`` are stakes in prison."""
+    """The rules of a playable game of trente et quarante; ``held`` are stakes in prison."""
 
     held: tuple[Held, ...] = field(default=(), compare=False)
     hands: ClassVar[Hands] = (
@@ -152,21 +158,24 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        """Return the time in which several seats place bets on one coup, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[ChanceBet, ...]:
-        """Return every bet that the definition offers."""
+        """Return every bet that this trente et quarante game offers."""
         return self.definition.bet
 
     @cached_property
     def chances(self) -> dict[str, ChanceBet]:
-        """Return the bets on a chance by their ids."""
+        """Return the bets on the four chances, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the four chances, each with its insurance; a stake in prison does not count in any limit."""
+        """Return the layout of the four chances, each with its insurance.
+
+        A stake in prison does not count in any limit.
+        """
         insurance = self.definition.insurance
         spots = (
             [_build_insurance_spot(bet, insurance) for bet in self.bets()] if insurance is not None else []
@@ -175,7 +184,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     # ------------------------------------------------------------------ what lasts
     def at(self, table: object) -> Self:
-        """Return the rules with the given shoe and prison. Raises ValueError for a state that no round leaves."""
+        """Return the rules with a stored table's shoe and stakes in prison.
+
+        Raises ValueError for a state that no round leaves.
+        """
         if table is None:
             return replace(self, table=None, held=())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
@@ -187,7 +199,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return replace(self, table=shoe, held=held)
 
     def _read_held_bets(self, data: object) -> tuple[Held, ...]:
-        """Parse the stakes in prison from a stored table. Raises ValueError if a round cannot leave them."""
+        """Return the stakes in prison of a stored table. Raises ValueError if a round cannot leave them."""
         if not isinstance(data, list) or not data:
             raise ValueError(f"no round of this table leaves {data!r} in prison")
         held = held_from_json(data, self.chances, self.definition.table.seats)
@@ -220,7 +232,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     # ------------------------------------------------------------------ a coup
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal both rows and settle every bet; at a refait ask for half or prison."""
+        """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -238,6 +250,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
         def find_fate(bet: Held) -> Fate:
+            """Return what the coup does to a bet; ``insured`` has the bets with insurance."""
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle_or_imprison(bets, find_fate, shown, "refait")
@@ -246,7 +259,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
-        """Return what a coup does to a bet: its settlement, or the bet that stays on the table.
+        """Return what a coup does to a bet: its settlement, or the bet in prison that stays on the table.
 
         If both are returned, the player chooses.
         """
@@ -268,13 +281,13 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
-        """Return the settlements of a coup if every player who has the choice takes a part of the stake back."""
+        """Return a coup's settlements if every player who may choose takes a part of the stake back."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
         fates = (self.fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
         return [settlement for settlement, _ in fates if settlement is not None]
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible coup from a fresh shoe, with the settlements of the wager.
+        """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup.
 
         Both rows have the same chance to win, and the first card is as likely red as black.
         """
@@ -285,12 +298,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
             yield Case(chance, self._settle_coup(bets, coup))
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most a coup can return, stakes in prison included."""
+        """Return the most credits a coup can return, stakes in prison included."""
         bets = list_bets_on_table(self.held, wager, self.cloth.spots)
-        return max(sum(each.credits for each in self._settle_coup(bets, coup)) for coup in _COUPS)
+        return max(sum(settlement.credits for settlement in self._settle_coup(bets, coup)) for coup in _COUPS)
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every chance at its minimum stake, with insurance and without."""
+        """Return the exact figures of a bet on each chance at its minimum, with insurance and without."""
         found, insurance = super().analyse(depth), self.definition.insurance
         if insurance is None:
             return found
@@ -302,7 +315,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return replace(found, bets=(*found.bets, *more))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of always taking a part back, with those of always leaving the stake in prison."""
+        """Return the figures of always taking part of the stake back, and of always leaving it in prison."""
         figures = super().analyse_stakes(name, stakes, depth)
         choices = [
             met
@@ -320,7 +333,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return with_prison_choice(figures, _STRATEGY, worst, note)
 
     def _compute_prison_mean(self, bet: Held) -> Fraction:
-        """Return the mean result of a stake that its player leaves in prison as long as the rules allow."""
+        """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
         met = replace(bet, count=bet.count + 1)
         later = self._compute_prison_mean(met) if met.may_stay else Fraction(met.part)
@@ -354,10 +367,12 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
 
 
 def _count_points(row: Sequence[Card]) -> int:
+    """Return the points of a row of cards."""
     return sum(POINTS[rank_of(card)] for card in row)
 
 
 def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+    """Deal a card to the row of that name; return the animation cue."""
     card = shoe.deal(draw, f"{name} card {len(rows[name]) + 1}")
     rows[name].append(card)
     return Cue("deal", {"hand": name, "card": format_card(card)})
@@ -370,7 +385,7 @@ def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[Held]) 
 
 
 def _build_display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
-    """Return both rows and the result of the coup for the screen."""
+    """Return both rows of cards and the result of the coup for the screen."""
     chances = sorted(coup.won - {coup.result})
     return {
         "kind": "table",
@@ -385,7 +400,10 @@ def _build_display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, 
 
 
 def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
-    """Build the rules after checking the bets and the insurance. Raises :class:`DefinitionError`."""
+    """Build the rules of trente et quarante after checking the bets and the insurance.
+
+    Raises :class:`DefinitionError`.
+    """
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
         why = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
@@ -394,7 +412,7 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
         if bet.limits.step % 2:
             why = f"{bet.limits.step} has no half: the refait gives the half back"
             raise DefinitionError(file, f"bet.{n}.limits.step", why)
-        if bet.on in {other.on for other in data.bet[:n]}:
+        if bet.on in {earlier.on for earlier in data.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is there twice")
     rules = TrenteRules(data)
     check_bets(rules, file)

@@ -34,7 +34,7 @@ class WarDefinition(BankDefinition):
     tie: BankBet | None = None
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays and the number of decks, by language."""
+        """Return what each bet pays and the number of decks, as text by language."""
         bets = [self.main, *([] if self.tie is None else [self.tie])]
         return {
             code: [
@@ -46,24 +46,24 @@ class WarDefinition(BankDefinition):
 
 
 class WarRules(BankRules[WarDefinition]):
-    """A playable game of war. Several seats have a card each against the bank's one."""
+    """The rules of a playable game of war. Several seats have a card each against the bank's one."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
     def bets(self) -> tuple[BankBet, ...]:
-        """Return every bet that the definition offers."""
+        """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spot of the stake added for a war."""
+        """Return the spot of the stake that a player adds to go to war."""
         return (build_added_spot(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
 
     def raised(self, bet: BankBet) -> int:
-        """Return the stake added for a war as a multiple of the bet: one."""
+        """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
         return int(bet.id == MAIN)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal a card to each seat and the bank, settle, and go to war for each seat that chooses it."""
+        """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -76,20 +76,20 @@ class WarRules(BankRules[WarDefinition]):
         hands["bank"] = [shoe.deal(draw, "bank")]
         yield _build_deal_cue(hands, "bank")
         for seat in seats:
-            mine = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
+            seat_bets = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
             order = _compare_ranks(hands[_format_hand_id(seat)][0], hands["bank"][0])
-            if TIE in mine:
-                yield self._settle_tie_bet(mine[TIE], order)
-            if MAIN not in mine:
+            if TIE in seat_bets:
+                yield self._settle_tie_bet(seat_bets[TIE], order)
+            if MAIN not in seat_bets:
                 continue
             if order:
-                yield _settle_main_bet(mine[MAIN], self.definition.main, order)
+                yield _settle_main_bet(seat_bets[MAIN], self.definition.main, order)
                 continue
-            added = Bet(ADDED, mine[MAIN].credits, seat)
+            added = Bet(ADDED, seat_bets[MAIN].credits, seat)
             prompt = {**_build_display(hands), "advice": "war"}
             decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if decision.check((yield decision)) == "surrender":
-                yield _settle_surrender(mine[MAIN])
+                yield _settle_surrender(seat_bets[MAIN])
                 continue
             for name in (_format_hand_id(seat), "bank"):
                 for n in range(_BURNED):
@@ -97,52 +97,57 @@ class WarRules(BankRules[WarDefinition]):
                 hands[name] = [hands[name][0], shoe.deal(draw, f"war {name}")]
                 yield _build_deal_cue(hands, name)
             order = _compare_ranks(hands[_format_hand_id(seat)][1], hands["bank"][1])
-            yield from _settle_war(mine[MAIN], added, self.definition.main, order)
+            yield from _settle_war(seat_bets[MAIN], added, self.definition.main, order)
         return Outcome(display=_build_display(hands), table=build_table_after_round(rules, shoe, self.table))
 
     def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
-        """Settle the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
+        """Return the settlement of the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
         tie = self.definition.tie
         return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager if the player always goes to war on a tie."""
+        """Return every possible result of a war wager if the player always goes to war on a tie."""
         return self._iter_cases(wager, surrender=False)
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a round, for both choices of the player: war and surrender."""
+        """Return every case of a war round, for both answers to a tie: going to war and surrendering."""
         return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
 
     def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
-        """Yield one case for each way in which the first cards, and after a tie the second cards, may compare.
+        """Yield one case for each way in which the first cards, and after a tie the second, may compare.
 
         With ``surrender`` the round ends at the tie. Burned cards are left out, because they have no effect
         on the probabilities: any two of the remaining cards are equally likely.
         """
         decks = self.definition.shoe.decks
-        cards, same = 52 * decks, 4 * decks
-        mine = {bet.spot: bet for bet in wager.bets}
-        equal = Fraction(same - 1, cards - 1)
+        cards, of_rank = 52 * decks, 4 * decks
+        bets = {bet.spot: bet for bet in wager.bets}
+        equal = Fraction(of_rank - 1, cards - 1)
         for order in (1, -1):
-            done = [self._settle_first_cards(bet, order) for bet in mine.values()]
+            done = [self._settle_first_cards(bet, order) for bet in bets.values()]
             yield Case((1 - equal) / 2, done)
-        if MAIN not in mine or surrender:
+        if MAIN not in bets or surrender:
             done = [
                 _settle_surrender(bet) if bet.spot == MAIN else self._settle_first_cards(bet, 0)
-                for bet in mine.values()
+                for bet in bets.values()
             ]
             yield Case(equal, done)
             return
         remaining = cards - 2
-        pairs = Fraction(12 * same * (same - 1) + (same - 2) * (same - 3), remaining * (remaining - 1))
-        tie = [self._settle_first_cards(mine[TIE], 0)] if TIE in mine else []
-        added = Bet(ADDED, mine[MAIN].credits)
+        pairs = Fraction(
+            12 * of_rank * (of_rank - 1) + (of_rank - 2) * (of_rank - 3), remaining * (remaining - 1)
+        )
+        tie = [self._settle_first_cards(bets[TIE], 0)] if TIE in bets else []
+        added = Bet(ADDED, bets[MAIN].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
-            done = [*tie, *_settle_war(mine[MAIN], added, self.definition.main, order)]
+            done = [*tie, *_settle_war(bets[MAIN], added, self.definition.main, order)]
             yield Case(equal * chance, done, added=added.credits)
 
     def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
-        """Settle a bet on the tie, or the main bet, by the first cards (``order``: 1 higher, 0 equal, -1 lower)."""
+        """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
+
+        ``order`` is 1 if the player's card is higher, 0 if equal, -1 if lower.
+        """
         return (
             self._settle_tie_bet(bet, order)
             if bet.spot == TIE
@@ -150,7 +155,7 @@ class WarRules(BankRules[WarDefinition]):
         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of always going to war, with those of always surrendering half the stake."""
+        """Return the figures of always going to war, and of always surrendering half the stake at a tie."""
         found = super().analyse_stakes(name, stakes, depth)
         if MAIN not in stakes:
             return found
@@ -165,17 +170,18 @@ class WarRules(BankRules[WarDefinition]):
         )
 
 
-def _compare_ranks(mine: Card, banks: Card) -> int:
+def _compare_ranks(player_card: Card, bank_card: Card) -> int:
     """Return 1, 0 or -1 if the player's card is higher than, equal to or lower than the bank's."""
-    return (rank_of(mine) > rank_of(banks)) - (rank_of(mine) < rank_of(banks))
+    return (rank_of(player_card) > rank_of(bank_card)) - (rank_of(player_card) < rank_of(bank_card))
 
 
 def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
-    """Settle the main bet by the first cards, which are not equal."""
+    """Return the settlement of the main bet by the first cards, which are not equal (``order``: 1 or -1)."""
     return settle_bet(bet, rule.pays if order > 0 else None)
 
 
 def _settle_surrender(bet: Bet) -> Settlement:
+    """Return the settlement of a bet of which the player gives half up instead of going to war."""
     return Settlement("surrendered", bet.credits // 2, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
@@ -190,14 +196,17 @@ def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlem
 
 
 def _format_hand_id(seat: int) -> str:
+    """Return the id of a seat's hand on the felt."""
     return "player" if not seat else f"player-{seat + 1}"
 
 
 def _build_deal_cue(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
+    """Return the cue that deals the last card of the hand of that name."""
     return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
 
 
 def _build_display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
+    """Return all hands for the screen."""
     return {
         "kind": "table",
         "felt": "cards",
@@ -209,6 +218,7 @@ def _build_display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
 
 
 def _build_rules(data: WarDefinition, file: str) -> WarRules:
+    """Build the rules of war after checking the bets. Raises :class:`DefinitionError`."""
     if data.main.limits.step % 2:
         why = f"{data.main.limits.step} has no half: who does not go to war gives half the stake up"
         raise DefinitionError(file, "main.limits.step", why)

@@ -7,6 +7,7 @@ from paytables.game import Family
 
 
 def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
+    """Build the rules of a blackjack table after checking them. Raises :class:`DefinitionError`."""
     rules = BlackjackRules(definition)
     rules.check(file)
     return rules

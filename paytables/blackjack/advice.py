@@ -1,4 +1,4 @@
-"""The best play as data: an answer for each hand, packed into a definition and looked up in plain Python.
+"""The best blackjack play as data: an answer for each hand, packed into a definition, looked up in plain Python.
 
 There is one byte per question, in this order for each first card of the dealer, ace to ten: hands of a box
 that has not split; then for each pair, ace to ten, its hands whose second card is not a pair card, and those
@@ -28,7 +28,7 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The situation of a hand besides its cards: the dealer's first card, and the pair that it was split from.
+    """The situation of a blackjack hand besides its cards: the dealer's first card, and the pair it was split from.
 
     ``pair`` is 0 if the hand is not from a split, else the value of the pair's cards. ``paired``: the hand is
     such a pair again, and cannot be split further. ``fewer``: the pair are tens that may only be split if
@@ -50,13 +50,13 @@ Pair = tuple[int, int, bool]
 
 @cache
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
-    """Return the index of the answer to each possible question about a hand, in the bytes of a stored play."""
+    """Return, for each possible question about a blackjack hand, the index of its answer in a stored play."""
     shoe = build_shoe(decks)
-    two = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
+    playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACES, TEN + 1):
-            kinds = [(Kind(up), two)]
+            kinds = [(Kind(up), playable_hands)]
             for pair in range(ACES, TEN + 1):
                 hands = [hand for hand in list_hands_holding(shoe, CARD[pair - 1]) if hand != CARD[pair - 1]]
                 for fewer in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
@@ -71,7 +71,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
 
 
 def _list_pairs() -> list[Pair]:
-    """Return every pair about which a play may be asked, in the order in which a play stores the answers."""
+    """Return every pair for which a stored play says whether it is split, in the order of the answers."""
     return [
         (up, pair, fewer)
         for up in range(ACES, TEN + 1)
@@ -81,13 +81,13 @@ def _list_pairs() -> list[Pair]:
 
 
 def _list_insurable_hands(decks: int) -> list[int]:
-    """Return every hand of two cards, in the order in which a play stores whether it is insured."""
+    """Return every hand of two cards, in the order in which a stored play says whether it is insured."""
     return [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
 
 
 @dataclass(frozen=True)
 class PlayData:
-    """The best play for a set of house rules, in bytes: answers, splits, insurance, and even money."""
+    """The best blackjack play for a table's house rules, in bytes: answers, splits, insurance, and even money."""
 
     house: House
     text: bytes
@@ -101,7 +101,7 @@ class PlayData:
         insured: set[int],
         even: set[int],
     ) -> "PlayData":
-        """Return the stored form of a play. A question missing from ``answers`` is never asked and gets any answer."""
+        """Return the stored form of a blackjack play. Questions missing from ``answers`` are never asked."""
         own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
         into = bytes(splits.get(pair, 0) for pair in _list_pairs())
         cover = bytes(hand in insured for hand in _list_insurable_hands(house.decks))
@@ -109,17 +109,17 @@ class PlayData:
 
     @cached_property
     def places(self) -> dict[Question, int]:
-        """Return the index of the answer to each question."""
+        """Return the index of the answer to each question about a hand, in the play's bytes."""
         house = self.house
         return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
     @property
     def size(self) -> int:
-        """Return the number of bytes of a play for these house rules."""
+        """Return the number of bytes of a stored play for these house rules."""
         return len(self.places) + len(_list_pairs()) + len(_list_insurable_hands(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
-        """Return the answer for a hand that is not split: stand, hit or double."""
+        """Return the play's answer for a hand that is not split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
@@ -133,23 +133,23 @@ class PlayData:
         return self.text[len(self.places) + _list_pairs().index((up, pair, fewer))]
 
     def should_insure(self, values: Sequence[int]) -> bool:
-        """Return whether the advice is to insure a hand of two cards."""
+        """Return whether the play insures a hand of two cards with these values."""
         hands = _list_insurable_hands(self.house.decks)
         return bool(self.text[-2 - len(hands) + hands.index(_pack_hand(values))])
 
     def takes_even_money(self, up: int) -> bool:
-        """Return whether a blackjack takes even money if the dealer's first card is ``up``."""
+        """Return whether the play takes even money with a blackjack if the dealer's first card is ``up``."""
         return bool(self.text[-2 + (ACES, TEN).index(up)])
 
 
 def _pack_hand(values: Sequence[int]) -> int:
-    """Return the hand, given as card values, as an integer with the count of each value."""
+    """Return a hand, given as card values, as an integer with the count of each value."""
     return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
 
 
 @lru_cache(maxsize=8)
 def read_advice(house: House, policy: str) -> PlayData | None:
-    """Return the play that a definition stores, or None if it is for other house rules.
+    """Return the blackjack play that a definition stores, or None if it is for other house rules.
 
     Certification refuses a definition whose play is for other rules.
     """

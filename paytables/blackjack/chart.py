@@ -1,4 +1,4 @@
-"""The best chart that a person can remember: the answer by the hand's total, and the pairs to split.
+"""The best blackjack chart that a person can remember: the answer by a hand's total, and the pairs to split.
 
 A chart has one answer for all hands of a total, hard or soft, against each first card of the dealer. It is
 improved total by total, with each hand weighted by how often the chart itself reaches it, until no single
@@ -20,11 +20,11 @@ from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sum
 
 #: The dealer's first cards in chart order.
 UPS: Final = (*range(2, TEN + 1), ACES)
-#: Whether a hand is soft, and its total.
+#: A cell of a chart's column: whether a hand is soft, and its total.
 Cell: TypeAlias = tuple[bool, int]
-#: Draw or stand, and whether two cards are doubled if permitted.
+#: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
 Answer: TypeAlias = tuple[int, bool]
-#: Cells from the last to the first: no hand can become one of an earlier cell.
+#: The cells in the order of evaluation: drawing a card leads only to cells listed before.
 ORDER: Final[tuple[Cell, ...]] = (
     *((False, total) for total in range(BEST, 11, -1)),
     *((True, total) for total in range(BEST, 11, -1)),
@@ -42,11 +42,11 @@ SPLITS: Final = "P"
 
 @dataclass(slots=True)
 class Chart:
-    """A strategy chart: the answer for each total and dealer's first card, and the pairs that are split.
+    """A blackjack strategy chart: the answer for each total and dealer's first card, and the pairs that are split.
 
-    A pair is split as often as the rules permit. :func:`format_chart` and :func:`parse_chart` convert a chart to
-    lines of text and back: S stand, H hit, D double or else hit, E double or else stand, P split; a dot if a
-    pair is played by its total.
+    A pair is split as often as the rules permit. :func:`format_chart` and :func:`parse_chart` convert a chart
+    to lines of text and back: S stand, H hit, D double or else hit, E double or else stand, P split; a dot if
+    a pair is played by its total.
     """
 
     answers: dict[tuple[int, Cell], Answer] = field(default_factory=dict)
@@ -64,29 +64,36 @@ class Chart:
         return otherwise if otherwise in options else STAND
 
     def build_chooser(self, table: Table) -> Chooser:
-        """Return the function that answers each question about a hand as the chart does."""
+        """Return the function that answers each question about a hand as this chart does."""
 
         def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
+            """Return the chart's answer to a question about a hand, of those among ``options``."""
             known = table.rounds[0].known[hand]
             return self.answer(kind.up, list_values(hand), known.best, soft=known.soft, options=options)
 
         return choose_from_chart
 
     def take(self, question: PairQuestion, sums: list[Sums]) -> int:
-        """Answer a question about a pair: split it into as many hands as permitted, or never; decline insurance."""
+        """Return the chart's answer about two cards: split a pair into as many hands as permitted, or decline (0).
+
+        Insurance is always declined.
+        """
         if question.kind != "split" or (question.up, list_values(question.hand)[0]) not in self.pairs:
             return 0
         return len(sums) - 1
 
 
 def guess_first_answer(cell: Cell) -> Answer:
-    """Return the answer with which the search for the best chart begins. Totals that no hand reaches keep it."""
+    """Return the answer for a total with which the search for the best chart begins.
+
+    Totals that no hand reaches keep it.
+    """
     soft, total = cell
     return (HIT if total < (18 if soft else 12) else STAND, False)
 
 
 def format_chart(chart: Chart) -> tuple[str, ...]:
-    """Return a chart as text: a line per total or pair, a letter for each first card from two to ace."""
+    """Return a blackjack chart as text: a line per total or pair, a letter for each first card from two to ace."""
     found = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST + 1):
@@ -103,7 +110,7 @@ def format_chart(chart: Chart) -> tuple[str, ...]:
 
 
 def parse_chart(text: Iterable[str]) -> Chart:
-    """Read a chart from its lines. Raises ValueError for an invalid line."""
+    """Return the blackjack chart in these lines of text. Raises ValueError for an invalid line."""
     chart = Chart()
     for line in text:
         name, total, row = line.split() if len(line.split()) == 3 else ("", "", "")
@@ -122,7 +129,7 @@ def parse_chart(text: Iterable[str]) -> Chart:
 
 
 def find_best_chart(table: Table) -> Chart:
-    """Return the strategy chart with the highest return for a table."""
+    """Return the blackjack chart with the highest return for a table's house rules."""
     chart = Chart()
     for round_ in table.rounds:
         _Column(table.play, round_).improve(chart)
@@ -130,7 +137,7 @@ def find_best_chart(table: Table) -> Chart:
 
 
 @dataclass(slots=True)
-class _Place:
+class _HandInSearch:
     """One hand in the search for the best chart, with its value for each answer.
 
     ``stand`` and ``double`` are values, ``double`` None if not permitted. ``drawn`` is the value of drawing
@@ -141,45 +148,52 @@ class _Place:
     stand: int
     double: int | None
     drawn: int | None
-    children: list[_Place] = field(default_factory=list)
+    children: list[_HandInSearch] = field(default_factory=list)
     value: int = 0
     weight: int | Fraction = 0
 
     def find_answer_index(self, answer: Answer) -> int:
-        """Return which answer the hand gets: the one of the chart, or the alternative if that is not permitted."""
+        """Return the answer that this hand gets: the chart's, or the alternative if that is not permitted."""
         if answer[1] and self.double is not None:
             return DOUBLE
         return HIT if answer[0] == HIT and self.drawn is not None else STAND
 
     def compute_value(self, answer: Answer) -> int:
         """Return the hand's value with a chart's answer. The hands after a draw must already have their values."""
-        place = self.find_answer_index(answer)
-        if place == DOUBLE:
+        answer_index = self.find_answer_index(answer)
+        if answer_index == DOUBLE:
             return self.double or 0
-        return self.stand if place == STAND else (self.drawn or 0) + sum(each.value for each in self.children)
+        return (
+            self.stand
+            if answer_index == STAND
+            else (self.drawn or 0) + sum(child.value for child in self.children)
+        )
 
 
 @dataclass(slots=True)
 class _Pair:
-    """A pair that may be split: the hand played unsplit, its part of the orders, and the hands after the split."""
+    """A pair that may be split, in the search for the best chart.
 
-    unsplit: _Place
+    It has the hand played unsplit, its part of the orders, and the hands after the split.
+    """
+
+    unsplit: _HandInSearch
     part: Fraction
-    starts: list[_Place]
+    starts: list[_HandInSearch]
 
     @property
     def gain(self) -> Fraction:
-        """Return by how much splitting the pair increases the value."""
-        return sum(each.value for each in self.starts) - self.unsplit.value * self.part
+        """Return by how much splitting the pair increases the value of a play."""
+        return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 
 class _Column:
-    """The search for the best answers against one first card of the dealer, with all hands against it."""
+    """The search for a chart's best answers against one first card of the dealer, with all hands against it."""
 
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
-        self.ordered: list[_Place] = []
-        hands_of_box = self._build_places(Branch(Kind(round_.up), 0, 0, round_.tree))
+        self.ordered: list[_HandInSearch] = []
+        hands_of_box = self._build_hands(Branch(Kind(round_.up), 0, 0, round_.tree))
         self.starts = [
             (place, 1 if len(set(list_values(hand))) == 1 else 2)
             for hand, place in hands_of_box.items()
@@ -187,25 +201,28 @@ class _Column:
         ]
         self.pairs: dict[int, list[_Pair]] = {}
         for split in round_.splits:
-            have, starts = round_.dealer.full[split.pair - 1], list[_Place]()
+            have, starts = round_.dealer.full[split.pair - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
-                places = self._build_places(branch)
+                places = self._build_hands(branch)
                 starts += [places[hand] for hand in play.starts(round_.known, branch)]
             part = Fraction(split.ways, have * (have - 1))
             pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
-        self.cells: dict[Cell, list[_Place]] = {cell: [] for cell in ORDER}
+        self.cells: dict[Cell, list[_HandInSearch]] = {cell: [] for cell in ORDER}
         for place in self.ordered:
             self.cells[place.cell].append(place)
 
-    def _build_places(self, branch: Branch) -> dict[int, _Place]:
-        """Return every hand of two and more cards that a branch may reach, those with fewer cards first."""
-        known, found = self.round.known, dict[int, _Place]()
+    def _build_hands(self, branch: Branch) -> dict[int, _HandInSearch]:
+        """Return every hand of two and more cards that a branch may reach, those with fewer cards first.
+
+        A branch is the first deal, or hands of a split.
+        """
+        known, found = self.round.known, dict[int, _HandInSearch]()
         for hand in reversed(branch.tree):
             if known[hand].cards < 2:
                 break
             options = self._compute_answer_values(hand, branch)
-            place = _Place(
+            place = _HandInSearch(
                 (known[hand].soft, known[hand].best), options[STAND], options.get(DOUBLE), options.get(HIT)
             )
             if place.drawn is not None:
@@ -215,7 +232,10 @@ class _Column:
         return found
 
     def _compute_answer_values(self, hand: int, branch: Branch) -> dict[int, int]:
-        """Return the value of each answer, averaged over suits, if the hands after a draw are worth nothing."""
+        """Return the value of each answer for a hand if the hands after a draw are worth nothing.
+
+        It is averaged over whether the cards are of one suit.
+        """
         known, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
         plain = play.options(known, branch.tree, hand, worth, branch.kind, suited=False)
@@ -233,50 +253,55 @@ class _Column:
         return found
 
     def improve(self, chart: Chart) -> None:
-        """Improve the answers against this first card until none changes, and put them into a chart."""
+        """Improve the answers against this first card until none changes, and put them into ``chart``."""
         answers = {cell: guess_first_answer(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
             self._count_orders(answers, split)
             better = {cell: self._choose_best_answer(cell, answers[cell]) for cell in ORDER}
-            pairs = {pair for pair, parts in self.pairs.items() if sum(each.gain for each in parts) > 0}
+            pairs = {pair for pair, parts in self.pairs.items() if sum(part.gain for part in parts) > 0}
             if better == answers and pairs == split:
                 break
             answers, split = better, pairs
         for cell, answer in answers.items():
-            if any(place.weight and place.drawn is not None for place in self.cells[cell]):
+            if any(hand.weight and hand.drawn is not None for hand in self.cells[cell]):
                 chart.answers[self.round.up, cell] = answer
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
     def _count_orders(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
-        """Set the weight of each hand: the number of orders of cards in which these answers reach it."""
-        for place in self.ordered:
-            place.weight = 0
-        for place, orders in self.starts:
-            place.weight = orders
+        """Set the weight of each hand: the number of orders of cards in which these answers lead to it."""
+        for hand in self.ordered:
+            hand.weight = 0
+        for hand, orders in self.starts:
+            hand.weight = orders
         for pair in split:
-            for each in self.pairs[pair]:
-                each.unsplit.weight -= each.part
-                for place in each.starts:
-                    place.weight += 1
-        for place in self.ordered:
-            if place.weight and place.find_answer_index(answers[place.cell]) == HIT:
-                for child in place.children:
-                    child.weight += place.weight
+            for split_pair in self.pairs[pair]:
+                split_pair.unsplit.weight -= split_pair.part
+                for hand in split_pair.starts:
+                    hand.weight += 1
+        for hand in self.ordered:
+            if hand.weight and hand.find_answer_index(answers[hand.cell]) == HIT:
+                for child in hand.children:
+                    child.weight += hand.weight
 
-    def _choose_best_answer(self, cell: Cell, before: Answer) -> Answer:
-        """Return the best answer for a total; of equal ones ``before``. Set the values of the total's hands by it."""
-        places = self.cells[cell]
-        found = before
-        weighed = [place for place in places if place.weight and place.drawn is not None]
+    def _choose_best_answer(self, cell: Cell, current_answer: Answer) -> Answer:
+        """Return the best answer for a total; of equal ones ``current_answer``.
+
+        The values of the total's hands are set by it.
+        """
+        hands = self.cells[cell]
+        found = current_answer
+        weighed = [hand for hand in hands if hand.weight and hand.drawn is not None]
         if weighed:
             sums = {
-                answer: sum(place.weight * place.compute_value(answer) for place in weighed)
+                answer: sum(hand.weight * hand.compute_value(answer) for hand in weighed)
                 for answer in _LETTERS
-                if not answer[1] or any(place.double is not None for place in weighed)
+                if not answer[1] or any(hand.double is not None for hand in weighed)
             }
             top = max(sums.values())
-            found = before if sums.get(before) == top else max(sums, key=lambda each: sums[each])
-        for place in places:
-            place.value = place.compute_value(found)
+            found = (
+                current_answer if sums.get(current_answer) == top else max(sums, key=lambda each: sums[each])
+            )
+        for hand in hands:
+            hand.value = hand.compute_value(found)
         return found

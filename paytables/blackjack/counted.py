@@ -1,4 +1,4 @@
-"""Side bets, by counting the orders of the first cards in which each row pays.
+"""The exact chances of blackjack side bets, by counting the orders of the first cards in which each row pays.
 
 Rows of three cards and more are counted for a player who takes these cards: while one of them can still be
 made, the player may draw (no hand of so few cards exceeds 20). If the dealer looks at a hidden second card,
@@ -16,13 +16,13 @@ from paytables.cards.card import Card, is_red, rank_of, suit_of
 
 _SUITS: Final = 4
 _CARDS: Final = 52
-#: The probability of each row, by its id.
+#: The probability of each row of a side bet, by its id.
 Chances: TypeAlias = dict[str, Fraction]
 
 
 @lru_cache(maxsize=64)
 def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
-    """Return the probability that each row of the side bet is paid.
+    """Return the probability that each row of the side bet's pay table is paid.
 
     ``hole``: the dealer looks at a hidden second card, so that a blackjack ends the round. ``taken``: the
     player draws a third card if a row needs it; otherwise rows of three and more cards are never paid.
@@ -47,9 +47,9 @@ def compute_row_chances(side: Side, decks: int, *, hole: bool, taken: bool = Tru
 
 
 def _iter_deal_orders(
-    rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
+    rows: Sequence[Row], dealt: tuple[Card, ...], counts_left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
-    """Yield each order in which the first cards may be dealt.
+    """Yield each order in which the first cards of a blackjack round may be dealt.
 
     Each item has the number of equivalent orders, the box's cards, and the dealer's first card or None. The
     box's cards come in order while a row with more cards is still possible, then the dealer's first card.
@@ -61,21 +61,21 @@ def _iter_deal_orders(
         both = len(dealt) == 1 and all(row.cards > 1 for row in rows)
         for card, alike in _iter_different_cards(rows, dealt):
             order = rank_of(card) - rank_of(dealt[0]) if both else 0
-            if left[card] and order >= 0:
-                count = left[card] * alike * (2 if order else 1)
-                left[card] -= 1
-                yield from _iter_deal_orders(rows, (*dealt, card), left, ways * count)
-                left[card] += 1
+            if counts_left[card] and order >= 0:
+                count = counts_left[card] * alike * (2 if order else 1)
+                counts_left[card] -= 1
+                yield from _iter_deal_orders(rows, (*dealt, card), counts_left, ways * count)
+                counts_left[card] += 1
     elif any(row.dealer and row.cards == len(dealt) and _may_become(row, dealt) for row in rows):
         for card, alike in _iter_different_cards(rows, dealt):
-            if left[card]:
-                yield ways * left[card] * alike, dealt, card
+            if counts_left[card]:
+                yield ways * counts_left[card] * alike, dealt, card
     else:
         yield ways, dealt, None
 
 
 def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
-    """Yield one card of each kind that the rows distinguish after ``dealt``, and the number of suits it represents.
+    """Yield one next card of each kind that the rows distinguish, and the number of suits it represents.
 
     All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
     are equivalent; before the first card the colours are equivalent too, unless a row names one.
@@ -93,11 +93,14 @@ def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterato
 
 
 def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
-    """Return whether more cards may complete a row. True is only an upper bound: it may still be impossible."""
+    """Return whether the dealt cards may become a row of the side bet with more cards.
+
+    True is only an upper bound: it may still be impossible.
+    """
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
         known = parse_patterns(row.ranks)
-        if not any(all(ranks.count(rank) <= each.count(rank) for rank in ranks) for each in known):
+        if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in known):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:
         return False
@@ -107,7 +110,7 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
 def _iter_won_rows(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[Row, int | Fraction]]:
-    """Yield the row that these cards win, with its weight; nothing if they win none.
+    """Yield the row of the side bet that these cards win, with its weight; nothing if they win none.
 
     The weight is 1. For a row of three or more cards it is the probability that the round continues to the
     third card: with ``hole``, the dealer's blackjack ends the round before.
@@ -130,6 +133,6 @@ def _iter_won_rows(
 def _compute_blackjack_chance(out: Sequence[Card], decks: int) -> Fraction:
     """Return the probability that two cards drawn from the shoe, without the cards ``out``, are a blackjack."""
     values = [value_of(card) for card in out]
-    left = _CARDS * decks - len(out)
+    cards_left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
-    return Fraction(2 * aces * tens, left * (left - 1))
+    return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

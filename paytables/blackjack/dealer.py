@@ -1,4 +1,4 @@
-"""The exact distribution of the dealer's results, by counting: for laboratories (numpy).
+"""The exact distribution of the blackjack dealer's results, by counting: for laboratories (numpy).
 
 The dealer's hands are enumerated as counts of cards, each with the number of orders that lead to it; the
 number of ways to draw one from a shoe is a product of falling factorials. Counts of hands of a given length
@@ -33,32 +33,32 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
-    """Return every hand that the dealer may complete after the first card ``up``, except a blackjack.
+    """Return every hand with which the dealer may end after the first card ``up``, except a blackjack.
 
-    Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the result
-    (0 to 4 for the totals 17 to 21, 5 for a bust).
+    Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
+    result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
     ends: dict[tuple[Counts, int], int] = defaultdict(int)
-    going: dict[Counts, int] = {(0,) * TEN: 1}
-    while going:
-        after: dict[Counts, int] = defaultdict(int)
-        for drawn, ways in going.items():
+    unfinished: dict[Counts, int] = {(0,) * TEN: 1}
+    while unfinished:
+        still_unfinished: dict[Counts, int] = defaultdict(int)
+        for drawn, ways in unfinished.items():
             for n in (n for n in range(TEN) if drawn[n] < full[n]):
-                now = (*drawn[:n], drawn[n] + 1, *drawn[n + 1 :])
-                values = [up, *(v + 1 for v, count in enumerate(now) for _ in range(count))]
+                drawn_after = (*drawn[:n], drawn[n] + 1, *drawn[n + 1 :])
+                values = [up, *(v + 1 for v, count in enumerate(drawn_after) for _ in range(count))]
                 if is_blackjack(values):
                     continue
                 best = compute_best_total(values)[0]
                 if house.should_dealer_draw(values):
-                    after[now] += ways
+                    still_unfinished[drawn_after] += ways
                 else:
-                    ends[now, min(best, BEST + 1) - 17] += ways
-        going = after
+                    ends[drawn_after, min(best, BEST + 1) - 17] += ways
+        unfinished = still_unfinished
     return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
 
 
 class Dealer:
-    """The value of standing against one first card of the dealer, for any cards removed from the shoe.
+    """The dealer's hands after one first card: the value of standing against them, whatever left the shoe.
 
     ``most`` is the maximum number of cards that the dealer can draw. Amounts are counted in orders of
     ``most`` further cards from the shoe, or of all its cards if it has fewer.
@@ -83,17 +83,17 @@ class Dealer:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:
-        """Return the value of standing for each row of removed cards: wins minus losses, counted in orders of cards.
+        """Return the value of standing, wins minus losses in orders of cards, for each row of removed cards.
 
         Each row of ``removed`` has ten counts, one per card value, without the dealer's first card. ``total``
         is the class of the player's total in each row (STAND_CLASSES). Rounds in which the dealer has a
         blackjack are not counted.
         """
-        left = np.array(self.full, dtype=np.int64) - removed
-        if (left < 0).any():
+        remaining = np.array(self.full, dtype=np.int64) - removed
+        if (remaining < 0).any():
             raise AnalysisError("blackjack: a shoe lacks more cards than it had")
-        ended = np.zeros((ENDS, self.most + 1, len(left)), dtype=np.int64)
-        columns = [np.ascontiguousarray(column) for column in left.T]
+        ended = np.zeros((ENDS, self.most + 1, len(remaining)), dtype=np.int64)
+        columns = [np.ascontiguousarray(column) for column in remaining.T]
         once = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn, ways, end in self.hands:
             found = None
@@ -102,11 +102,15 @@ class Dealer:
                     part = once[n][times] if times < 3 else self._falls[times][columns[n]]
                     found = part * ways if found is None else found * part
             ended[end, sum(drawn)] += found
-        cards = left.sum(axis=1)
+        cards = remaining.sum(axis=1)
         return self._count_wins_minus_losses(ended, cards, total)
 
     def _count_wins_minus_losses(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
-        """Return wins minus losses for each row, summed over the numbers of cards that the dealer may draw."""
+        """Return the player's wins minus losses for each row of removed cards, over all dealer hands.
+
+        ``ended[end, length]`` counts the dealer's hands of a length by result; ``cards`` are left in the
+        shoe.
+        """
         found: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)

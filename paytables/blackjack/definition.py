@@ -45,7 +45,7 @@ class BlackjackDefinition(TableDefinition):
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     def list_every_pay(self) -> list[NamedPay]:
-        """Return every pay except the even money of a plain win: its stake, name, title and odds."""
+        """Return every pay of the table except the even money of a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN if self.house.even_money else None
         own = [
@@ -59,7 +59,7 @@ class BlackjackDefinition(TableDefinition):
         return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return the house rules and the pays other than even money, by language."""
+        """Return the house rules and the pays other than even money, as text by language."""
         pays = self.list_every_pay()
         return {
             code: [
@@ -71,7 +71,10 @@ class BlackjackDefinition(TableDefinition):
 
     @property
     def longest_points(self) -> int:
-        """Return an upper bound on the sum of a round's card values: players hit up to 20, the dealer up to 16."""
+        """Return an upper bound on the sum of a round's card values: how much of the shoe it can use.
+
+        Players hit up to 20, the dealer up to 16.
+        """
         hands = self.boxes * self.table.seats * self.rules.split.hands
         return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
 
@@ -109,7 +112,7 @@ class BlackjackDefinition(TableDefinition):
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError("the dealer plays several hands of one first card: he has no second one to hide")
         ids = [side.id for side in self.side] + [row.id for side in self.side for row in side.row]
-        twice = next((each for each in ids if ids.count(each) > 1), None)
+        twice = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if twice is not None:
             raise ValueError(f"side: {twice!r} is there twice")
         self.shoe.check_players(self.table.seats)

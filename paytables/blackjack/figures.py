@@ -37,7 +37,7 @@ STRATEGY: Final = (
 )
 _BOX: Final = re.compile(r"-\d+$", re.ASCII)
 CHART: Final = "the chart by totals"
-#: A band for n games is stated only if at least n times this many rounds were played.
+#: A band for n games is stated only if at least n times this many rounds were simulated.
 _WELL_WITHIN: Final = 20
 #: Standard errors on each side of a 99.9 % interval.
 SAMPLED_Z: Final = Fraction("3.290527")
@@ -52,12 +52,15 @@ def prove(
     _each: object = None,
     report_progress: Callable[[int, int], None] = ignore_progress,
 ) -> dict[str, Proof]:
-    """Compute the proof (laboratory packages, up to a minute), calling ``report_progress``."""
+    """Compute the proof: the exact figures that a blackjack definition stores.
+
+    It needs laboratory packages and up to a minute, and calls ``report_progress``.
+    """
     return {MAIN: _add_sampled_rounds(definition, _compute_proof(definition.house, report_progress))}
 
 
 def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
-    """Return the proof, with simulated rounds added if they are needed.
+    """Return a blackjack table's proof with simulated rounds added, if they are needed.
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
     """
@@ -73,7 +76,10 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 @lru_cache(maxsize=8)
 def _compute_proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
-    """Compute the proof of a table, in some minutes: best play, best chart, dealer's own rules, and worst play."""
+    """Compute the exact figures of a blackjack table: best play, best chart, dealer's rules, and worst play.
+
+    It takes some minutes.
+    """
     from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
@@ -105,7 +111,7 @@ def _compute_proof(house: House, report_progress: Callable[[int, int], None]) ->
 
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
-    """Return the proof stored in the definition, or compute it if none exists."""
+    """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
     return definition.proved.get(MAIN) or _compute_proof(definition.house, ignore_progress)
 
 
@@ -113,7 +119,7 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     found: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
-        share = next(each.pays.share for each in side.row if each.id == row)
+        share = next(paid_row.pays.share for paid_row in side.row if paid_row.id == row)
         if share:
             found[share] = found.get(share, Fraction(0)) + chance
     return found
@@ -122,19 +128,19 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
 def _compute_row_chances(
     definition: BlackjackDefinition, side: Side, *, taken: bool = True
 ) -> dict[str, Fraction]:
-    """Return the probability that each row of a side bet is paid, by row."""
+    """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(side, definition.shoe.decks, hole=definition.house.hole, taken=taken)
 
 
 def compute_side_return(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
-    """Return what a side bet returns per credit on average, without progressive levels."""
+    """Return what a blackjack side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
     found = _compute_row_chances(definition, side, taken=taken)
     return sum((rows[row] * chance for row, chance in found.items()), Fraction(0))
 
 
 def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
-    """Return the figures of the bet on the hand, and of each side bet alone.
+    """Return the exact figures of a blackjack table: the bet on the hand, and each side bet alone.
 
     The return of combined bets is the mean of their returns weighted by their stakes. So no accepted wager
     returns less than the lowest of them, however large its side bets are.
@@ -157,7 +163,7 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
 
 
 def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
-    """Return the figures of one seat's combined bets, whose returns and stakes are added."""
+    """Return the exact figures of one seat's combined blackjack bets, whose returns and stakes are added."""
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
@@ -167,7 +173,10 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
 def _analyse_stakes(
     definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
 ) -> BetAnalysis:
-    """Return the figures of combined bets, assuming that the player draws every card that the side bets need."""
+    """Return the exact figures of combined bets, ``stakes`` in credits by spot.
+
+    It is assumed that the player draws every card that the side bets need.
+    """
     proof, cost = find_proof(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
     own: dict[str, int] = {}
@@ -177,22 +186,30 @@ def _analyse_stakes(
     hand = sum(own.pop(action, 0) for action in ACTIONS)
     if INSURANCE in own:
         raise AnalysisError("insurance is staked in play, and not in a wager")
-    back = sum((own[each] * compute_side_return(definition, sides[each]) for each in own), Fraction(0))
+    back = sum(
+        (own[side_id] * compute_side_return(definition, sides[side_id]) for side_id in own), Fraction(0)
+    )
     low = sum(
-        (own[each] * compute_side_return(definition, sides[each], taken=False) for each in own), Fraction(0)
+        (own[side_id] * compute_side_return(definition, sides[side_id], taken=False) for side_id in own),
+        Fraction(0),
     )
 
     def compute_rtp(mean: str, side_returns: Fraction) -> Fraction:
+        """Return the return per credit of all bets, from the hand's mean net and the side bets' returns."""
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
-    for each in own if depth is not Depth.RETURN else ():
-        found = _compute_row_chances(definition, sides[each])
-        for row in sides[each].row:
-            won = int(own[each] * (1 + row.pays.net))
+    for side_id in own if depth is not Depth.RETURN else ():
+        found = _compute_row_chances(definition, sides[side_id])
+        for row in sides[side_id].row:
+            won = int(own[side_id] * (1 + row.pays.net))
             prizes.append(
                 Prize(
-                    name=row.id, where=each, credits=won, rate=found[row.id], rtp=found[row.id] * won / cost
+                    name=row.id,
+                    where=side_id,
+                    credits=won,
+                    rate=found[row.id],
+                    rtp=found[row.id] * won / cost,
                 )
             )
     levels = [
@@ -204,8 +221,8 @@ def _analyse_stakes(
         f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
     ]
     notes += [
-        f"of {each!r} alone {_format_percent(compute_side_return(definition, sides[each]))} comes back"
-        for each in own
+        f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
+        for side_id in own
     ]
     if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
@@ -227,7 +244,7 @@ def _analyse_stakes(
 
 
 def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
-    """Return the figures of one bet with its win distribution; ``hand`` is the stake on the hand, in credits."""
+    """Return the figures of the bet on the hand with its win distribution; ``hand`` is its stake in credits."""
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand:
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
@@ -246,7 +263,7 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
 
 
 def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
-    """Yield notes on the simulated rounds: the best play with equal stakes against ``hands`` hands of the dealer."""
+    """Yield notes on the rounds simulated with the best play, and equal stakes on ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
@@ -292,14 +309,17 @@ def _compute_root_rounded_up(square: Fraction) -> Fraction:
 def _build_progressive_share(
     definition: BlackjackDefinition, level: Progressive, staked: int, cost: int
 ) -> ProgressiveShare:
-    """Return what a progressive level contributes to a wager of ``cost`` credits, ``staked`` on its side bet."""
+    """Return what a side bet's progressive level contributes to a wager of ``cost`` credits.
+
+    ``staked`` is the stake on the side bet.
+    """
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_shares(definition, side))
     return bet.share(compute_side_return(definition, side) * stake, staked // stake).of(staked, cost)
 
 
-def _format_percent(part: Fraction) -> str:
+def _format_percent(share: Fraction) -> str:
     """Return an exact fraction as text in percent, with four decimals."""
-    ten_thousandths = round(part * 1_000_000)
+    ten_thousandths = round(share * 1_000_000)
     return f"{ten_thousandths // 10_000}.{ten_thousandths % 10_000:04d} %"

@@ -1,4 +1,4 @@
-"""Hands as integers that count their cards of each value, and the ways in which a box may split.
+"""Blackjack hands as integers that count their cards of each value, and the ways in which a box may split.
 
 A hand has six bits for each value, an ace lowest, so a card is added by adding its :data:`CARD`; the highest
 of the six bits is free, so that all values are compared by one subtraction.
@@ -14,25 +14,25 @@ from paytables.blackjack.schema import BEST, TEN
 
 BITS: Final = 6
 MANY: Final = (1 << BITS - 1) - 1
-#: What each value adds, by value less one.
+#: What a card of each value adds to a packed hand, by value less one.
 CARD: Final = tuple(1 << BITS * n for n in range(TEN))
 _FREE: Final = sum(CARD) << BITS - 1
 Shoe: TypeAlias = tuple[int, ...]
 
 
 def build_shoe(decks: int) -> Shoe:
-    """Return the number of cards of each value in ``decks`` decks: ace, two, ... ten."""
+    """Return the number of cards of each blackjack value in ``decks`` decks: ace, two, ... ten."""
     return tuple(decks * (16 if value == TEN else 4) for value in range(1, TEN + 1))
 
 
 def pack_counts(counts: Sequence[int]) -> int:
-    """Return the counts of card values as one integer. A count above the maximum in a hand is reduced to it."""
+    """Return a hand's counts of card values as one integer; counts above a hand's maximum are reduced to it."""
     return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
 
 
-def is_within(some: int, of: int) -> bool:
-    """Return whether the cards of ``some`` are all contained in ``of``; both are packed integers."""
-    return (of | _FREE) - some & _FREE == _FREE
+def is_within(inner: int, outer: int) -> bool:
+    """Return whether the cards of the packed hand ``inner`` are all contained in the packed hand ``outer``."""
+    return (outer | _FREE) - inner & _FREE == _FREE
 
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
@@ -47,7 +47,7 @@ def list_values(hand: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class HandValue:
-    """What is known of a hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
+    """Data of a blackjack hand of up to 21: number of cards, best total, whether soft, and the hand after each card."""
 
     cards: int
     best: int
@@ -58,7 +58,7 @@ class HandValue:
 
 @cache
 def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
-    """Return every hand of up to 21 that a shoe allows, from the empty one on, those with fewer cards first."""
+    """Return every blackjack hand of up to 21 that a shoe allows, from the empty one on, fewer cards first."""
     found: dict[int, HandValue] = {}
     layer = [0]
     while layer:
@@ -76,13 +76,13 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
 
 @cache
 def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
-    """Return the hands that contain all cards of ``start``, those with fewer cards first."""
+    """Return every hand of up to 21 that contains all cards of ``start``, those with fewer cards first."""
     return [hand for hand in list_every_hand(shoe) if is_within(start, hand)]
 
 
 @dataclass(slots=True)
 class Parts:
-    """Coefficients with which hands of a split are summed, for a shoe that lacks a number of cards of the pair's value.
+    """Coefficients with which the hands of a split are summed, for a shoe that lacks some cards of the pair's value.
 
     ``plain`` is for a hand whose second card is not of that value; ``paired`` for one whose second card is,
     and which may not be split again. The other two are those of the hand that has the box's first stake.
@@ -96,7 +96,7 @@ class Parts:
 
 @cache
 def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
-    """Return the coefficients of the hands of a pair that is split into up to ``hands`` hands.
+    """Return the coefficients with which the hands of a pair split into up to ``hands`` hands are summed.
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
     may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
@@ -124,13 +124,13 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
 
 
 def _iter_second_card_orders(
-    most: int, hands: int, done: int, resplits: int
+    max_hands: int, hands: int, done: int, resplits: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield each order of second cards of a split: resplits, hands finished before the limit, hands open at it."""
+    """Yield the counts of each order of a split's second cards: resplits, finished hands, hands open at the limit."""
     if done == hands:
         yield resplits, done, 0
-    elif hands == most:
+    elif hands == max_hands:
         yield resplits, done, hands - done
     else:
-        yield from _iter_second_card_orders(most, hands, done + 1, resplits)
-        yield from _iter_second_card_orders(most, hands + 1, done, resplits + 1)
+        yield from _iter_second_card_orders(max_hands, hands, done + 1, resplits)
+        yield from _iter_second_card_orders(max_hands, hands + 1, done, resplits + 1)

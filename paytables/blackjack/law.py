@@ -1,4 +1,4 @@
-"""The exact distribution of a box's net result for a given play: for laboratories (numpy, numba).
+"""The exact distribution of a blackjack box's net result for a given play: for laboratories (numpy, numba).
 
 Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
 shoe are equally likely: the number of ways to get given cards is the number of ways to draw them, and the
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paytables.blackjack.solve import Branch, Round, Split, Tree
     from paytables.cards.arrays import Ints
 
-#: The maximum number of hands of a split for the distribution, and for the variance.
+#: The maximum number of hands of a split for which the distribution, and the variance, are computed.
 LAW_MOST: Final = 2
 VARIANCE_MOST: Final = 3
 _SEVENS: Final = 3 * CARD[6]
@@ -44,7 +44,7 @@ Ends: TypeAlias = Mapping[tuple[int, Nets], int]
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """How several hands of a box together may end.
+    """Sums of how several hands of a blackjack box together may end.
 
     ``cards`` lists their combined cards. ``ways[row, end, place]`` is the number of ways with the cards of
     ``row``, the dealer's result ``end``, and the net ``low + step * place``.
@@ -56,7 +56,7 @@ class _Sums:
     step: int
 
     def refine_step(self, step: int) -> _Sums:
-        """Return the same sums with a smaller ``step``, which must divide the current one."""
+        """Return the same sums with nets in smaller steps; ``step`` must divide the current one."""
         if step == self.step or not self.step:
             return self
         times = self.step // step
@@ -65,14 +65,14 @@ class _Sums:
         return _Sums(self.cards, ways, self.low, step)
 
 
-def is_within_reach(table: Table, played: Result, most: int) -> bool:
-    """Return whether the net distribution of a play can be counted.
+def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
+    """Return whether the net distribution of a blackjack play can be counted exactly.
 
-    It can if the play splits into at most ``most`` hands and no split depends on suits or ranks.
+    It can if the play splits into at most ``max_hands`` hands and no split depends on suits or ranks.
     """
     suited = table.house.suited_678 is not None
     return all(
-        into <= most and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
+        into <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
         for (_, pair, _), into in played.split.items()
     )
 
@@ -80,19 +80,19 @@ def is_within_reach(table: Table, played: Result, most: int) -> bool:
 def compute_net_distribution(
     table: Table, answers: Mapping[Question, int], played: Result
 ) -> dict[Fraction, Fraction]:
-    """Return the probability of each net of one initial stake, if hands are played by ``answers``."""
+    """Return the probability of each net of one blackjack stake, if hands are played by ``answers``."""
     return _NetDistribution(table, answers, played).compute_distribution()
 
 
 def compute_net_variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
-    """Return the variance of the net of one initial stake, in stakes squared."""
+    """Return the variance of the net of one blackjack stake, in stakes squared, played by ``answers``."""
     nets = _NetDistribution(table, answers, played).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
 class _NetDistribution:
-    """The net distribution of one play, computed round by round of each dealer's first card."""
+    """The net distribution of one blackjack play, computed for each first card of the dealer in turn."""
 
     def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
         house = table.house
@@ -103,7 +103,7 @@ class _NetDistribution:
         self.first_stake_only = house.hole or house.original_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
-        """Return the probability of each net.
+        """Return the probability of each net of one initial stake.
 
         If a pair is split into three hands, the result has only the right mean and variance.
         """
@@ -115,7 +115,7 @@ class _NetDistribution:
         return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
 
     def _iter_round_nets(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
-        """Yield each net with its probability, given one first card of the dealer."""
+        """Yield each net with its probability, in rounds with one first card of the dealer."""
         alone: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
             2 * CARD[split.pair - 1]: split
@@ -153,9 +153,10 @@ class _NetDistribution:
         return (*(-self.unit // 2,) * ENDS, self._convert_odds_to_units(odds / 2))
 
     def _iter_split_nets(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
-        """Yield the nets of a pair that is split: into two hands, or into three if a second card has the pair's value.
+        """Yield each net of a pair that is split, with its probability.
 
-        ``beside`` are the nets of insurance, which are added.
+        It is split into two hands, or into three if a second card has the pair's value. ``beside`` are the
+        nets of insurance, which are added.
         """
         into = self.played.split[round_.up, split.pair, split.fewer]
         mine, others = (
@@ -175,12 +176,13 @@ class _NetDistribution:
         yield from _iter_net_chances(
             round_, _join_hand_sums(_create_one_hand_sums(done), done_others), self.share**2
         )
-        for each, many in done.items():  # the first of three is open to any card, or done before the third
-            mine[each] = mine.get(each, 0) + many
+        # the first of three hands is open to any card, or done before the third
+        for hand_end, many in done.items():
+            mine[hand_end] = mine.get(hand_end, 0) + many
         pair = CARD[split.pair - 1]
         for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
-            two = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
-            yield from _iter_net_chances(round_, two, self.share**2, times)
+            joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
+            yield from _iter_net_chances(round_, joint_sums, self.share**2, times)
         for some, removed_cards, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
             yield from _iter_net_chances(
                 round_, _create_one_hand_sums(some, removed_cards * pair), self.share, times
@@ -189,30 +191,33 @@ class _NetDistribution:
     def _count_split_hand_ends(
         self, round_: Round, branches: Iterable[Branch], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return how one hand of a split may end, over several branches; ``first``: it has the box's first stake."""
+        """Return the ways in which one hand of a split may end, over several branches of it.
+
+        ``first``: it has the box's first stake.
+        """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
-            for each, many in self._count_hand_ends(
+            for hand_end, many in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, first=first
             ).items():
-                found[each] += many
+                found[hand_end] += many
         return found
 
     # ------------------------------------------------------------ one hand
     def _count_hand_ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return how a hand may end: the number of ways for each final hand with its nets.
+        """Return the number of ways in which a blackjack hand may end with each cards and nets.
 
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
         """
         found: dict[tuple[int, Nets], int] = defaultdict(int)
-        going = dict(starts)
-        while going:
-            after: dict[int, int] = defaultdict(int)
-            for hand, orders in going.items():
+        unfinished = dict(starts)
+        while unfinished:
+            still_unfinished: dict[int, int] = defaultdict(int)
+            for hand, orders in unfinished.items():
                 shares = [(False, orders)]
                 if self.house.suited_678 is not None and hand in SUITED:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
@@ -232,14 +237,14 @@ class _NetDistribution:
                             nets = self._find_immediate_nets(self.house.suited_678, stakes, first=first)
                             found[child, nets] += many // 4
                         if answer == HIT:
-                            after[child] += count
+                            still_unfinished[child] += count
                         else:
                             found[child, self._find_hand_nets(round_, child, 2, first=first)] += count
-            going = after
+            unfinished = still_unfinished
         return found
 
     def _find_hand_nets(self, round_: Round, hand: int, stakes: int, *, first: bool) -> Nets:
-        """Return the net of a finished hand for each result of the dealer."""
+        """Return the net that a finished player's hand wins or loses, in units, for each result of the dealer."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, first=first)
         best, won = round_.known[hand].best, stakes * self.unit
@@ -247,7 +252,7 @@ class _NetDistribution:
         return (*nets, won, self._find_lost_nets(stakes, first=first)[-1])
 
     def _find_lost_nets(self, stakes: int, *, first: bool) -> Nets:
-        """Return the net of a bust hand for each result of the dealer.
+        """Return the net of a player's bust hand, in units, for each result of the dealer.
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
@@ -255,32 +260,35 @@ class _NetDistribution:
         return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
 
     def _find_immediate_nets(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
-        """Return the net of a hand that is paid before the dealer draws, for each result of the dealer."""
+        """Return the net of a hand that is paid at once, before the dealer draws, for each dealer result."""
         won = self._convert_odds_to_units(odds) * stakes
         return (*(won,) * ENDS, -int(first) * self.unit if self.house.hole else won)
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:
-    """Return the sums of two nets for each result of the dealer."""
+    """Return, for each result of the dealer, the sum of a hand's nets and further nets."""
     return tuple(map(sum, zip(nets, beside, strict=True)))
 
 
 # ------------------------------------------------------------ hands together
 def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
-    """Return the sums for one hand alone, which ends as in ``ends``; ``removed`` are further cards out of the shoe."""
+    """Return the sums for one hand alone, which ends as in ``ends``.
+
+    ``removed`` are further cards out of the shoe, as a packed hand.
+    """
     none: Ints = np.array([removed], dtype=np.int64)
     return _join_hand_sums(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the sums of several hands, ``some``, and one more hand, which ends as in ``ends``."""
+    """Return the sums of several hands of a box, ``some``, and one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
     step = gcd(some.step, *(net - low for net in every))
     some = some.refine_step(step)
     own: Ints = np.array([cards for cards, _, _ in counted], dtype=np.int64)
-    nets: Ints = (np.array([each for _, each, _ in counted], dtype=np.int64) - low) // step
+    nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted], dtype=np.int64) - low) // step
     many: Ints = np.array([count for _, _, count in counted], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own), 1 + len(own) * len(some.cards) // 10**7):
@@ -294,26 +302,26 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
 def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Add one more hand to the joint ways of several hands; the result is added to ``found``."""
+    """Add one more hand's ways to end to the joint ways of several hands; the result is added to ``found``."""
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
-            wanted, end = cards[row] + own[n], len(into)
+            joint_hand, end = cards[row] + own[n], len(into)
             while at < end:  # both rise, so that none is below the last
                 middle = (at + end) // 2
-                if into[middle] < wanted:
+                if into[middle] < joint_hand:
                     at = middle + 1
                 else:
                     end = middle
-            for place in range(ways.shape[1]):
+            for dealer_end in range(ways.shape[1]):
                 for net in range(ways.shape[2]):
-                    found[at, place, net + nets[n, place]] += many[n] * ways[row, place, net]
+                    found[at, dealer_end, net + nets[n, dealer_end]] += many[n] * ways[row, dealer_end, net]
 
 
 def _iter_net_chances(
     round_: Round, sums: _Sums, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield each net of some hands with its probability, multiplied by ``times``.
+    """Yield each net of some hands of a box with its probability, multiplied by ``times``.
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """
@@ -322,11 +330,18 @@ def _iter_net_chances(
     fits = (removed <= np.array(full)).all(axis=1)
     removed, ways, sizes = removed[fits], sums.ways[fits], removed[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():
-        of = sizes == size
-        left = round_.cards - size
-        most = min(dealer.most, left)
-        rests = [compute_falling_factorial(left - length, most - length) for length in range(most + 1)]
-        counted = weigh_nets(dealer, removed[of], ways[of], rests)
-        total = shares * compute_falling_factorial(round_.cards, size) * compute_falling_factorial(left, most)
+        has_size = sizes == size
+        cards_left = round_.cards - size
+        most_drawn = min(dealer.most, cards_left)
+        rests = [
+            compute_falling_factorial(cards_left - length, most_drawn - length)
+            for length in range(most_drawn + 1)
+        ]
+        counted = weigh_nets(dealer, removed[has_size], ways[has_size], rests)
+        total = (
+            shares
+            * compute_falling_factorial(round_.cards, size)
+            * compute_falling_factorial(cards_left, most_drawn)
+        )
         for net, count in enumerate(counted):
             yield sums.step * net + sums.low, times * Fraction(count, total)

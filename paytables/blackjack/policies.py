@@ -17,7 +17,7 @@ BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
 class PairQuestion(NamedTuple):
-    """A question about two cards, either ``split`` or ``insurance``.
+    """A question about a blackjack hand of two cards: ``split``, or ``insurance``.
 
     The answers to ``insurance`` are no, yes, and (if offered) even money.
     """
@@ -27,13 +27,14 @@ class PairQuestion(NamedTuple):
     hand: int
 
 
-#: A choice between several sums: index 0 means none; for a pair, index n means up to n + 1 hands.
+#: The answers of a play about two cards: chooses between several sums, where index 0 means none; for a pair,
+#: index n means up to n + 1 hands.
 Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 
 @dataclass(slots=True)
 class Result:
-    """The value of a play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
+    """The value of a blackjack play per initial stake: ``mean`` is the mean net, ``staked`` the mean of all stakes.
 
     ``split`` has the number of hands into which each pair is split, ``insured`` the hands that are insured,
     ``even`` the dealer's first cards at which even money is taken.
@@ -47,7 +48,7 @@ class Result:
 
 
 class Table:
-    """The calculation of a play's value for one set of house rules, over each first card of the dealer.
+    """The calculation of a blackjack play's value for one set of house rules, over each first card of the dealer.
 
     ``shoe`` is the number of cards of each value, by default those of the full shoe.
     """
@@ -67,7 +68,7 @@ class Table:
             report_progress(len(self.rounds), len(ups))
 
     def result(self, choose: Chooser, take: Taker) -> Result:
-        """Return the value of a play.
+        """Return the value of a blackjack play.
 
         ``choose`` answers questions about a hand; ``take`` those about splits, insurance and even money.
         """
@@ -82,14 +83,17 @@ class Table:
         return found
 
     def _sum_round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
-        """Return mean and staked sums over all first hands against one first card of the dealer; record the answers."""
+        """Return the sums of nets and added stakes over all first hands against one first card of the dealer.
+
+        The answers about splits and insurance are recorded in ``found``.
+        """
         values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
         for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:
                 continue
             orders = 1 if len(set(list_values(hand))) == 1 else 2
-            splits = [each for each in round_.splits if 2 * CARD[each.pair - 1] == hand]
+            splits = [split for split in round_.splits if 2 * CARD[split.pair - 1] == hand]
             played, insured = unsplit, self._sum_with_insurance(round_, hand, take, found)
             if hand == BLACKJACK:
                 played = 0, 0
@@ -111,7 +115,10 @@ class Table:
         take: Taker,
         found: Result,
     ) -> Sums:
-        """Return mean and staked sums of a pair. If only cards of one rank may be split, only those orders are."""
+        """Return the sums of nets and added stakes of a pair, split or not as ``take`` decides.
+
+        If only cards of one rank may be split, only those orders are.
+        """
         pair_cards = round_.dealer.full[splits[0].pair - 1]
         orders = pair_cards * (pair_cards - 1)
         mean, staked = unsplit
@@ -128,7 +135,7 @@ class Table:
         return mean, staked
 
     def _sum_with_insurance(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
-        """Return mean and staked sums of insuring a hand, or of declining, as ``take`` decides.
+        """Return the sums of nets and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
@@ -151,22 +158,22 @@ class Table:
 
 
 def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Return the option with the highest value; of equal ones the one that stakes less."""
+    """Return the answer with the highest value; of equal ones the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
 def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Return the option with the lowest value."""
+    """Return the answer with the lowest value."""
     return min(options, key=lambda answer: options[answer][0])
 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the highest value, of equal ones the first."""
+    """Return the index of the answer about two cards with the highest value, of equal ones the first."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the lowest value."""
+    """Return the index of the answer about two cards with the lowest value."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
@@ -176,18 +183,20 @@ def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
 
 
 def build_dealer_play(house: House) -> Chooser:
-    """Return the play of a player who follows the dealer's own rules: draw like the dealer, never double."""
+    """Return the play of a blackjack player who follows the dealer's own rules: draw alike, never double."""
 
     def choose_like_dealer(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
+        """Return the answer of the dealer's rules: draw if permitted and the dealer would, otherwise stand."""
         return HIT if HIT in options and house.should_dealer_draw(list_values(hand)) else STAND
 
     return choose_like_dealer
 
 
 def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
-    """Return a play with the same answers that also stores each of them in ``into``."""
+    """Return a blackjack play with the same answers that also stores each of them in ``into``."""
 
     def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
+        """Return the answer of ``choose`` to a question about a hand, after storing it."""
         into[kind, hand, suited] = choose(kind, hand, suited, options)
         return into[kind, hand, suited]
 

@@ -52,7 +52,7 @@ def format_spot_id(name: str, box: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the stake on a hand.
+    """A part of the stake on a blackjack hand.
 
     It plays against one of the dealer's hands. ``added`` stakes come from a double or a split.
     """
@@ -64,25 +64,25 @@ class Piece:
 
 @dataclass(slots=True)
 class Hand:
-    """A player's hand in a box, and the stakes on it that are not settled yet."""
+    """A player's blackjack hand in a box, and the stakes on it that are not settled yet."""
 
     id: str
     cards: list[Card]
     pieces: list[Piece]
     split: bool = False
     closed: bool = False
-    """It takes no more cards: it was doubled, or is one of two aces."""
+    """The hand takes no more cards: it was doubled, or is one of two aces."""
     became: list[str] = field(default_factory=list)
-    """The results with which its bets were settled, in order."""
+    """The results with which the hand's bets were settled, in order."""
 
     @property
     def values(self) -> list[int]:
-        """Return the values of its cards."""
+        """Return the values of the hand's cards."""
         return [value_of(card) for card in self.cards]
 
     @property
     def points(self) -> int:
-        """Return its best total."""
+        """Return the best total of the hand."""
         return compute_best_total(self.values)[0]
 
     @property
@@ -98,7 +98,7 @@ class Hand:
 
 @dataclass(slots=True)
 class Box:
-    """A player's box: its seat, its hands, its side bets, and its cards in the order dealt.
+    """A blackjack player's box: its seat, its hands, its side bets, and its cards in the order dealt.
 
     ``insured`` is the insurance stake against each of the dealer's hands.
     """
@@ -112,12 +112,12 @@ class Box:
     dealt: list[Card] = field(default_factory=list)
 
 
-#: A question whose answer is one of its options.
+#: A question to a seat in progress, whose result is the chosen option.
 Asking: TypeAlias = Generator[Step, Choice | None, str]
 
 
 class BlackjackRound:
-    """A round in progress.
+    """A blackjack round in progress.
 
     It is played for everybody who bets or, with ``seat``, for one seat whose game includes the others' boxes.
     """
@@ -135,12 +135,12 @@ class BlackjackRound:
 
     @property
     def up(self) -> int:
-        """Return the value of the dealer's first card."""
+        """Return the value of the dealer's face-up card, which is the first one dealt to the dealer."""
         return value_of(self.dealers[0][0])
 
     # ------------------------------------------------------------ the round
     def play(self, table: object, draw: Draw) -> Play:
-        """Deal, offer insurance, let each box play, play the dealer's hands and settle every bet."""
+        """Play the round: deal, offer insurance, let each box play, play the dealer's hands, settle every bet."""
         rules = self.definition.shoe
         self._shoe, cues = open_shoe(rules, table, draw)
         yield from cues
@@ -164,7 +164,7 @@ class BlackjackRound:
         )
 
     def _deal_card(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
-        """Deal a card from the shoe to a hand; yield the animation cue."""
+        """Deal a card from the shoe to the hand of that id; yield the animation cue."""
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
         yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
 
@@ -174,7 +174,11 @@ class BlackjackRound:
         box.dealt.append(hand.cards[-1])
 
     def _deal_first_cards(self, draw: Draw) -> Iterator[Cue]:
-        """Deal each box a card, the dealer one, each box a second, and the dealer a hidden one if the rules have it."""
+        """Deal the first cards; yield the animation cues.
+
+        Each box gets a card, the dealer one, each box a second, and the dealer a hidden one if the rules have
+        it.
+        """
         self.dealers.append([])
         for turn in range(2):
             for box in self.boxes:
@@ -183,9 +187,9 @@ class BlackjackRound:
                 yield from self._deal_card(draw, BANK, self.dealers[0], hidden=turn == 1)
         self._hidden = self.house.hole
 
-    def _list_dealer_values(self, place: int) -> list[int]:
-        """Return the card values of one of the dealer's hands."""
-        return [value_of(card) for card in self.dealers[place]]
+    def _list_dealer_values(self, hand_index: int) -> list[int]:
+        """Return the card values of the dealer's hand number ``hand_index``."""
+        return [value_of(card) for card in self.dealers[hand_index]]
 
     # ------------------------------------------------------------ what is asked
     def _ask(
@@ -200,7 +204,10 @@ class BlackjackRound:
         return str(decision.check((yield decision)))
 
     def _find_advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
-        """Return the best answer for a hand from a fresh shoe, or an empty mapping if the definition stores none."""
+        """Return the best answer for a player's hand, as from a fresh shoe, for the prompt.
+
+        The mapping is empty if the definition stores no advice.
+        """
         proof, values = self.definition.proved.get(MAIN), hand.values
         best = None if proof is None else read_advice(self.house, proof.policy)
         if best is None:
@@ -220,7 +227,7 @@ class BlackjackRound:
         return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
 
     def _offer_insurance(self, box: Box) -> Iterator[Step]:
-        """Offer insurance and even money, before the first box plays."""
+        """Offer a box insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
         if self.house.insurance is not None and self.up == ACES:
@@ -272,7 +279,7 @@ class BlackjackRound:
             yield from self._deal_card_to_box(box, hand, draw)
 
     def _list_options(self, box: Box, hand: Hand) -> list[str]:
-        """Return the answers permitted for a hand.
+        """Return the answers that the rules permit for a player's hand.
 
         On a hard 21, and on a split ace with its second card, only standing is permitted.
         """
@@ -292,7 +299,10 @@ class BlackjackRound:
         return options
 
     def _split(self, box: Box, hand: Hand) -> Cue:
-        """Split a hand in two. The first gets its second card next, the other one when it is played."""
+        """Split a player's hand in two; return the animation cue.
+
+        The first gets its second card next, the other one when it is played.
+        """
         aces = hand.values[0] == ACES and self.house.aces_one_card
         other = Hand(
             f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _list_added_pieces(box, hand), split=True
@@ -303,7 +313,7 @@ class BlackjackRound:
         return Cue("split", {"hand": hand.id, "to": other.id})
 
     def _find_immediate_win(self, hand: Hand) -> tuple[str, Odds] | None:
-        """Return name and odds of a hand of three cards that wins whatever the dealer has, or None."""
+        """Return name and odds of a player's three cards that win whatever the dealer has, or None."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
             return SEVENS, rules.sevens
@@ -313,7 +323,7 @@ class BlackjackRound:
         return None
 
     def _settle_busted_hand(self, hand: Hand) -> Iterator[Settlement]:
-        """Settle the stakes of a bust hand as lost.
+        """Settle the stakes on a player's bust hand as lost.
 
         An added stake waits if the rules return it when the dealer has a blackjack.
         """
@@ -321,29 +331,32 @@ class BlackjackRound:
         yield from _settle_pieces(hand, settle_lost_bet, lambda piece: not (spares and piece.added))
 
     # ------------------------------------------------------------ the dealer
-    def _complete_dealer_hand(self, place: int, against: int, draw: Draw) -> Iterator[Step]:
-        """Complete one of the dealer's hands if undecided bets need it, and settle the bets against it."""
-        name = BANK if place == 0 else f"{BANK}-{place + 1}"
+    def _complete_dealer_hand(self, hand_index: int, against: int, draw: Draw) -> Iterator[Step]:
+        """Complete a hand of the dealer if undecided bets need it, and settle the bets against it.
+
+        ``hand_index`` is its index in the dealer's cards, ``against`` its number in the bets.
+        """
+        name = BANK if hand_index == 0 else f"{BANK}-{hand_index + 1}"
         hands = [hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, against)]
         compared = any(hand.points <= BEST and not hand.is_blackjack for hand in hands)
         insured = any(against in box.insured for box in self.boxes)
-        if place:
+        if hand_index:
             self.dealers.append(self.dealers[0][:1])
             yield Cue("deal", {"hand": name, "card": format_card(self.dealers[0][0])})
-        cards = self.dealers[place]
+        cards = self.dealers[hand_index]
         if self._hidden:
             self._hidden = False
             yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
         elif compared or ((hands or insured) and self.up in {ACES, TEN}):
             yield from self._deal_card(draw, name, cards)
-        while compared and self.house.should_dealer_draw(self._list_dealer_values(place)):
+        while compared and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)
-        yield from self._settle_insurance(against, won=is_blackjack(self._list_dealer_values(place)))
+        yield from self._settle_insurance(against, won=is_blackjack(self._list_dealer_values(hand_index)))
         for hand in hands:
-            yield from self._settle_against_dealer(hand, against, self._list_dealer_values(place))
+            yield from self._settle_against_dealer(hand, against, self._list_dealer_values(hand_index))
 
     def _settle_insurance(self, against: int, *, won: bool) -> Iterator[Settlement]:
-        """Settle every insurance against one of the dealer's hands."""
+        """Settle every insurance against the dealer's hand number ``against``."""
         for box in self.boxes:
             bet = box.insured.pop(against, None)
             if bet is not None:
@@ -354,6 +367,7 @@ class BlackjackRound:
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def is_bet_against(piece: Piece) -> bool:
+            """Return whether a stake plays against this hand of the dealer."""
             return piece.against == against
 
         if has_blackjack and hand.is_blackjack:
@@ -377,15 +391,17 @@ class BlackjackRound:
             )
 
     # ------------------------------------------------------------ side bets
-    def _settle_side_bets(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
-        """Settle the side bets that are decided by at most ``most`` cards of the box.
+    def _settle_side_bets(self, max_cards: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
+        """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
 
         ``levels``: also those that play for a progressive level. They are settled at the end, because a level
         is only won if the round is completed; if the round becomes void, their stake is returned.
         """
         for box in self.boxes:
-            ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
-            box.sides = [each for each in box.sides if each not in ready]
+            ready = [
+                e for e in box.sides if e[0].cards <= max_cards and (levels or e[0].id not in self._levels)
+            ]
+            box.sides = [side_bet for side_bet in box.sides if side_bet not in ready]
             for side, bet in ready:
                 row = side.won(box.dealt, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
@@ -393,12 +409,15 @@ class BlackjackRound:
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
     def _is_own(self, box: Box) -> bool:
-        """Return whether the stakes of a box belong to this game: with other seats at the table, only one seat's do."""
+        """Return whether the stakes of a box belong to this game.
+
+        With other seats at the table, only one seat's do.
+        """
         return self.seat in {None, box.seat}
 
     # ------------------------------------------------------------ what is shown
     def felt(self) -> dict[str, object]:
-        """Return the visible hands for the table's display, the dealer's first (:file:`paytables/FELTS.md`)."""
+        """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown: list[dict[str, object]] = []
         for place, cards in enumerate(self.dealers):
             names = [format_card(card) for card in cards]
@@ -428,11 +447,14 @@ class BlackjackRound:
     def _result(self) -> str:
         """Return the dealer's totals as text, for the row of recent results."""
         totals = [self._list_dealer_values(place) for place in range(len(self.dealers))]
-        return "-".join("BJ" if is_blackjack(each) else str(compute_best_total(each)[0]) for each in totals)
+        return "-".join(
+            "BJ" if is_blackjack(hand_values) else str(compute_best_total(hand_values)[0])
+            for hand_values in totals
+        )
 
 
 def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
-    """Return the value of a hand for display: its total, both totals if an ace may count either way, or a text."""
+    """Return the value of a blackjack hand for display: its total, both totals of a soft hand, or a text."""
     best, soft = compute_best_total(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
@@ -442,28 +464,31 @@ def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str
 
 
 def settle_lost_bet(bet: Bet) -> Settlement:
-    """Return the settlement of a lost bet."""
+    """Return the settlement of a blackjack bet that loses: nothing is paid for it."""
     return settle_bet(bet, None)
 
 
 def _has_bets_against(hand: Hand, against: int) -> bool:
-    """Return whether a hand has undecided stakes against the dealer's hand number ``against``."""
+    """Return whether a player's hand has undecided stakes against the dealer's hand number ``against``."""
     return any(piece.against == against for piece in hand.pieces)
 
 
 def _accept_every_piece(_: Piece) -> bool:
+    """Return True: every stake on the hand is settled."""
     return True
 
 
 def _settle_pieces(
-    hand: Hand, settle: Callable[[Bet], Settlement], which: Callable[[Piece], bool] = _accept_every_piece
+    hand: Hand,
+    settle: Callable[[Bet], Settlement],
+    is_included: Callable[[Piece], bool] = _accept_every_piece,
 ) -> Iterator[Settlement]:
-    """Settle the stakes on a hand for which ``which`` is true, combining those on one spot."""
+    """Settle those stakes on a player's hand for which ``is_included`` is true, combining those on one spot."""
     stakes: dict[tuple[str, int], int] = {}
-    for piece in filter(which, hand.pieces):
+    for piece in filter(is_included, hand.pieces):
         key = piece.bet.spot, piece.bet.seat
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
-    hand.pieces = [piece for piece in hand.pieces if not which(piece)]
+    hand.pieces = [piece for piece in hand.pieces if not is_included(piece)]
     for (spot, seat), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
         hand.became.append(settlement.name)
@@ -471,13 +496,13 @@ def _settle_pieces(
 
 
 def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
-    """Return the stakes that a double or split adds: for each bet on the hand as much again, at the same terms."""
+    """Return the stakes that a double or split adds: for each bet on the hand as much again, on the same terms."""
     main = format_spot_id(MAIN, box.number)
     return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
 
 
 def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
-    """Return the boxes with bets, in the order of the seats."""
+    """Return the boxes of the table that have bets, in the order of the seats."""
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):

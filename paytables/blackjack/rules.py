@@ -30,7 +30,7 @@ _BOX: Final = Text(en="box {0}", fr="case {0}")
 
 @dataclass(frozen=True)
 class BlackjackRules(TableRules):
-    """A playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
+    """The rules of a playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
 
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
@@ -38,13 +38,13 @@ class BlackjackRules(TableRules):
     # ------------------------------------------------------------ bets
     @cached_property
     def cloth(self) -> Layout:
-        """Return the spots of every box: its bets, its insurance (staked in play only), its side bets."""
+        """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
         spots = tuple(spot for box in range(self.definition.boxes) for spot in self._build_spots(box))
         return Layout(spots, self.definition.table, self.definition.form)
 
     def _build_spots(self, box: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
-        made, main = self.definition, self.definition.main
+        definition, main = self.definition, self.definition.main
         limits, main_id = main.limits, format_spot_id(MAIN, box)
         spots = []
         for n, name in enumerate(ACTIONS[: main.hands]):
@@ -52,14 +52,14 @@ class BlackjackRules(TableRules):
             needs = self._find_needed_bet(n, box)
             spot = _build_spot(format_spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
             spots.append(replace(spot, reserve=self._added, optional=self._insured))
-        if made.rules.insurance is not None:
+        if definition.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
             words = self._build_stake_name(INSURED, box)
-            odds = made.rules.insurance.text
+            odds = definition.rules.insurance.text
             spot = _build_spot(format_spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
             spots.append(replace(spot, added=("1/2",)))
-        for side in made.side:
+        for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
             words = self._build_stake_name(side.name, box)
             spot = _build_spot(
@@ -82,11 +82,11 @@ class BlackjackRules(TableRules):
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
     def _find_needed_bet(self, action: int, box: int) -> str | None:
-        """Return the spot of the bet that a bet against the dealer's hand number ``action`` (from 0) requires, or None.
+        """Return the spot of the bet that a bet against a hand of the dealer requires, or None.
 
-        The player must bet against the first ``least_hands`` of the dealer's hands, so each of these bets
-        requires the next one, in a circle. A bet against a later hand requires the one against the hand
-        before it.
+        ``action`` is the number of the dealer's hand, from 0. The player must bet against the first
+        ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
+        against a later hand requires the one against the hand before it.
         """
         least = self.definition.main.least_hands
         if action >= least:
@@ -110,13 +110,17 @@ class BlackjackRules(TableRules):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the shoe, from which every box is dealt."""
+        """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of one seat for a round in which the others' boxes are played too. Raises WagerError."""
-        laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
-        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
+        other_bets = {
+            str(number): other_wager.options["bets"]
+            for number, other_wager in others.items()
+            if number != seat
+        }
+        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
@@ -125,15 +129,18 @@ class BlackjackRules(TableRules):
         others.
         """
         seat, others = options.pop("seat", None), options.pop("others", {})
-        made = self.cloth.wager(credits_, **options)
+        accepted = self.cloth.wager(credits_, **options)
         if seat is not None or others:
-            made = self.cloth.with_other_seats(made, seat, others)
-        seats = made.by_seat
+            accepted = self.cloth.with_other_seats(accepted, seat, others)
+        seats = accepted.by_seat
         self.cloth.check_highest_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
-        return made
+        return accepted
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
-        """Return an upper bound on what a seat's bets may return: all hands split, doubled and won at the best odds."""
+        """Return an upper bound on the credits that one seat's bets may return.
+
+        It counts all hands as split, doubled and won at the best odds.
+        """
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
         most = 0
@@ -147,19 +154,19 @@ class BlackjackRules(TableRules):
         return most
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return an upper bound on what a seat may be returned, stakes added in play included."""
+        """Return an upper bound on the credits a seat may be returned, with stakes added in play."""
         return max(
             map(self._find_highest_return, self.wager(wager.credits, **wager.options).by_seat.values())
         )
 
     def at(self, table: object) -> Self:
-        """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
+        """Return the rules with the shoe of a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one round; see :mod:`paytables.blackjack.round`."""
+        """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
         accepted = self.wager(wager.credits, **wager.options)
         bets = (*accepted.bets, *accepted.others)
         played = BlackjackRound(self.definition, bets, accepted.seat).play(self.table, draw)
@@ -167,11 +174,14 @@ class BlackjackRules(TableRules):
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:
-        """Return the spots, the hands and the pays other than even money (:file:`paytables/FELTS.md`)."""
-        made, boxes = self.definition, self.definition.boxes * self.definition.table.seats
+        """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
+        definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
-            {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _number_names(_DEALER, n, made.main.hands)}
-            for n in range(made.main.hands)
+            {
+                "id": BANK if n == 0 else f"{BANK}-{n + 1}",
+                "names": _number_names(_DEALER, n, definition.main.hands),
+            }
+            for n in range(definition.main.hands)
         ]
         alone = (
             self.definition.boxes == 1
@@ -188,7 +198,7 @@ class BlackjackRules(TableRules):
             **self.cloth.to_json(),
             "hands": [*dealers, *hands],
             **self._describe_best_chart(),
-            "progressives": side_bets.levels_to_json(made.progressive),
+            "progressives": side_bets.levels_to_json(definition.progressive),
             "pays": [
                 {"name": name, "names": names.model_dump(), "odds": odds.text, "spot": spot}
                 for spot, name, names, odds in self.definition.list_every_pay()
@@ -205,7 +215,7 @@ class BlackjackRules(TableRules):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what each bet pays, in English."""
+        """Return one English sentence for each blackjack bet: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -214,7 +224,7 @@ class BlackjackRules(TableRules):
 
     # ------------------------------------------------------------ levels
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the level of each side bet of the wager that plays for one."""
+        """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
         played = []
         for level in self.definition.progressive:
@@ -224,11 +234,11 @@ class BlackjackRules(TableRules):
         return tuple(played)
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level with the only stake that plays for it."""
+        """Return every progressive level, with the only stake that plays for it."""
         return tuple(self._build_side_bet(level).play() for level in self.definition.progressive)
 
     def _build_side_bet(self, level: Progressive) -> SideBet:
-        """Return the side bet of a level with its hit rates."""
+        """Return the side bet that plays for a progressive level, with the level's hit rates."""
         side = next(side for side in self.definition.side if side.id == level.spot)
         spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.boxes))
         return SideBet(level, spots, side.limits.least, figures.compute_level_shares(self.definition, side))
@@ -239,37 +249,42 @@ class BlackjackRules(TableRules):
         return figures.analyse(self.definition, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any combination of bets of one seat."""
+        """Return the exact figures of a wager: any combination of bets of one seat."""
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(
         self, each: object = None, report_progress: Callable[[int, int], None] = figures.ignore_progress
     ) -> dict[str, Proof]:
-        """Compute the proof that the definition stores (laboratory packages), in one thread."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages), in one thread."""
         return figures.prove(self.definition, each, report_progress)
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def check(self, file: str) -> None:
-        """Check whole credits and forms. Raises :class:`DefinitionError` with the key."""
-        made, rules = self.definition, self.definition.rules
-        odds = [rules.blackjack, *(each for each in (rules.sevens, rules.suited_678) if each is not None)]
+        """Check that stakes pay whole credits, and the bet forms. Raises :class:`DefinitionError` with the key."""
+        definition, rules = self.definition, self.definition.rules
+        odds = [
+            rules.blackjack,
+            *(special_odds for special_odds in (rules.sevens, rules.suited_678) if special_odds is not None),
+        ]
         odds += [] if rules.insurance is None else [_HALF]
-        check_credit_multiples("main.limits", made.main.limits, odds, file)
-        for n, side in enumerate(made.side):
+        check_credit_multiples("main.limits", definition.main.limits, odds, file)
+        for n, side in enumerate(definition.side):
             check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
-        pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in made.side}
-        side_bets.check_levels(made.progressive, pays, file)
+        pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in definition.side}
+        side_bets.check_levels(definition.progressive, pays, file)
         check_forms(self.cloth, file)
 
 
 def _build_spot(
     id_: str, group: str, names: Mapping[str, str], odds: str, limits: Mapping[str, Json], needs: str | None
 ) -> Spot:
+    """Return a betting spot with these limits, which its definition writes as a table."""
     return Spot(id=id_, group=group, names=names, odds=odds, needs=needs, **limits)
 
 
-def _number_names(name: Text, place: int, count: int) -> dict[str, str]:
-    return {code: f"{text} {place + 1}" if count > 1 else text for code, text in name.model_dump().items()}
+def _number_names(name: Text, index: int, count: int) -> dict[str, str]:
+    """Return a name by language, with a number if there are several (``count``) of its kind."""
+    return {code: f"{text} {index + 1}" if count > 1 else text for code, text in name.model_dump().items()}

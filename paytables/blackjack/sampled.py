@@ -1,9 +1,9 @@
-"""Simulated rounds of the best play, card by card, for figures that cannot be counted: for laboratories (numpy, numba).
+"""Simulated blackjack rounds of the best play, card by card, for figures that cannot be counted.
 
-These are the return of a shoe that is dealt to its stop card, and the distribution of nets for more hands
-than :mod:`paytables.blackjack.law` can handle, or against several dealer hands. The play is that of a fresh
-shoe and a single box. Random words come from SHAKE-256 of a seed, so results are reproducible; a cabinet
-draws nothing here.
+For laboratories (numpy, numba). These are the return of a shoe that is dealt to its stop card, and the
+distribution of nets for more hands than :mod:`paytables.blackjack.law` can handle, or against several dealer
+hands. The play is that of a fresh shoe and a single box. Random words come from SHAKE-256 of a seed, so
+results are reproducible; a cabinet draws nothing here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROUNDS: Final = 20_000_000
 SEED: Final = "blackjack"
-#: The number of words drawn at once, and more words than one round can use.
+#: The number of random words drawn at once, and more words than one round can use.
 _WORDS, _ROUND = 1 << 22, 1 << 10
 #: A bound on what a box may win or lose, in stakes.
 _MOST: Final = 64
@@ -42,7 +42,7 @@ _BURN_FIRST: Final = -1
 def sample(
     definition: BlackjackDefinition, play: PlayData, rounds: int = ROUNDS, seed: str = SEED
 ) -> Sampled:
-    """Play at least ``rounds`` rounds, to the end of a shoe, and return how often each net occurred."""
+    """Simulate at least ``rounds`` blackjack rounds, to the end of a shoe; return how often each net occurred."""
     house, shoe = definition.house, definition.shoe
     paid = [house.blackjack, house.insurance, house.sevens, house.suited_678]
     unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
@@ -50,9 +50,9 @@ def sample(
     known = list(list_every_hand(build_shoe(house.decks)).items())
     place = {hand: n for n, (hand, _) in enumerate(known)}
     after: Ints = np.full((len(known), TEN + 1), -1, dtype=np.int64)
-    totals: Ints = np.array([(each.best, each.soft) for _, each in known], dtype=np.int64)
-    for n, (_, each) in enumerate(known):
-        for value, child in each.next:
+    totals: Ints = np.array([(hand_value.best, hand_value.soft) for _, hand_value in known], dtype=np.int64)
+    for n, (_, hand_value) in enumerate(known):
+        for value, child in hand_value.next:
             after[n, value + 1] = place[child]
     numbers = [
         *(house.hole, house.hits_soft_17, house.hole or house.original_only, house.original_only),
@@ -106,7 +106,10 @@ def sample(
 
 
 def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
-    """Return the standard error of the mean net, from whole shoes: rounds of one shoe are dependent."""
+    """Return the standard error of the mean net of simulated rounds.
+
+    It comes from whole shoes, because the rounds of one shoe are dependent.
+    """
     count, rounds, net, rounds_squared, nets_squared, both = map(int, shoes)
     mean = Fraction(net, rounds)
     spread = (nets_squared - 2 * mean * both + mean**2 * rounds_squared) * Fraction(count, count - 1)
@@ -114,27 +117,27 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
     return Fraction(1 + isqrt(parts.numerator // parts.denominator), 10**7)
 
 
-def _build_play_arrays(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
-    """Return a play as three arrays: answers by kind and hand, hands of each split, and whether a hand is insured."""
-    shape = TEN + 1, TEN + 1, 2, 2, 2, len(place)
+def _build_play_arrays(play: PlayData, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
+    """Return a blackjack play as three arrays: answers by kind and hand, hands of each split, and insured hands."""
+    shape = TEN + 1, TEN + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
     for (kind, hand, suited), answer in zip(play.places, play.text, strict=False):
         rows = slice(suited, None) if suited else slice(None)
-        answers[kind.up, kind.pair, int(kind.paired), int(kind.fewer), rows, place[hand]] = answer
+        answers[kind.up, kind.pair, int(kind.paired), int(kind.fewer), rows, index_of_hand[hand]] = answer
     ups = range(ACES, TEN + 1)
     splits: Ints = np.zeros((TEN + 1, TEN + 1, 2), dtype=np.int64)
     for up in ups:
         for pair in ups:
             splits[up, pair] = [play.split(up, pair, fewer=fewer) for fewer in (False, True)]
     insured: Ints = np.zeros((TEN + 1, TEN + 1), dtype=np.int64)
-    for one in ups:
-        for other in ups:
-            insured[one, other] = play.should_insure([one, other])
+    for first_value in ups:
+        for second_value in ups:
+            insured[first_value, second_value] = play.should_insure([first_value, second_value])
     return answers, splits, insured
 
 
 class _Shoe(NamedTuple):
-    """The state of a shoe in the simulation.
+    """The state of the shoe in the blackjack simulation.
 
     ``at`` counts words used, cards dealt, and rounds of this shoe, and has their net.
     """
@@ -145,7 +148,7 @@ class _Shoe(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """The house rules as numbers. Pays are in units of a stake."""
+    """The house rules of a simulated blackjack table as numbers. Pays are in units of a stake."""
 
     hole: int
     h17: int
@@ -172,7 +175,7 @@ class _Rules(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Lookup tables of hands: the index after each card, the totals, card values, and the answers of the best play."""
+    """Lookup tables of the blackjack simulation: the hand after each card, totals, card values, and the best play."""
 
     after: Ints
     totals: Ints
@@ -183,7 +186,7 @@ class _Tables(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """The hands of a box: their cards, card counts, indices, stakes, immediate wins, and whether of one suit."""
+    """The hands of a simulated box: cards, card counts, indices, stakes, immediate wins, and whether of one suit."""
 
     first: Ints
     second: Ints
@@ -195,7 +198,7 @@ class _Box(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """The compiled functions of a round."""
+    """The compiled functions that play a simulated blackjack round."""
 
     card: Callable[..., int]
     shuffle: Callable[..., bool]
@@ -206,17 +209,17 @@ class _Steps(NamedTuple):
 
 
 def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
-    """Take a random card out of the shoe; every remaining card is equally likely."""
+    """Draw a random card from the simulated shoe; every remaining card is equally likely."""
     words, cards, at = shoe
-    left = np.uint64(len(cards) - at[1])
+    cards_left = np.uint64(len(cards) - at[1])
     word_range = np.uint64(1 << 32)
-    product = np.uint64(words[at[0]]) * left
+    product = np.uint64(words[at[0]]) * cards_left
     at[0] += 1
-    while product % word_range < word_range % left:
-        product = np.uint64(words[at[0]]) * left
+    while product % word_range < word_range % cards_left:
+        product = np.uint64(words[at[0]]) * cards_left
         at[0] += 1
-    other = at[1] + np.int64(product // word_range)
-    cards[at[1]], cards[other] = cards[other], cards[at[1]]
+    drawn_at = at[1] + np.int64(product // word_range)
+    cards[at[1]], cards[drawn_at] = cards[drawn_at], cards[at[1]]
     at[1] += 1
     return int(cards[at[1] - 1])
 
@@ -224,7 +227,10 @@ def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
 def _record_shoe_and_shuffle(
     steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
-    """Record the net of the finished shoe and start a new one; return whether enough rounds were played."""
+    """Record the net of a finished simulated shoe and start a new one.
+
+    Return False, without a new shoe, if enough rounds were played.
+    """
     at = shoe.at
     if at[2]:
         shoes[0] += 1
@@ -248,7 +254,7 @@ def _record_shoe_and_shuffle(
 def _split(
     steps: _Steps, shoe: _Shoe, tables: _Tables, box: _Box, hand: int, hands: int
 ) -> None:  # pragma: no cover (compiled)
-    """Split a pair into two hands, moving later ones up, and deal the first its second card."""
+    """Split a pair of the simulated box into two hands, moving later ones up; deal the first its second card."""
     first, second, many, node, stakes, won, same = box
     low = tables.values[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
@@ -272,7 +278,7 @@ def _hand(  # noqa: C901 (one loop for numba)
     hands: int,
     pair: int,
 ) -> tuple[int, int]:  # pragma: no cover (compiled)
-    """Play a hand to its end, splitting it if advised.
+    """Play a hand of the simulated box to its end, splitting it if the best play does.
 
     Return the number of hands of the box, and the card value of the split pair (0: none).
     """
@@ -325,7 +331,7 @@ def _draw_dealer_hand(
     looks: bool,  # noqa: FBT001
     compared: bool,  # noqa: FBT001
 ) -> tuple[int, bool]:  # pragma: no cover (compiled)
-    """Draw a dealer's hand as far as required; return its total, and whether it is a natural."""
+    """Draw a simulated dealer's hand as far as required; return its total, and whether it is a natural."""
     total, aces, drawn = up, int(up == 1), 1
     if rules.hole:
         total, aces, drawn = up + hidden, aces + int(hidden == 1), 2
@@ -350,7 +356,10 @@ def _settle(
     best: int,
     beaten: bool,  # noqa: FBT001
 ) -> int:  # pragma: no cover (compiled)
-    """Return the net of a box against one hand of the dealer. Blackjacks of the player are settled elsewhere."""
+    """Return the net of the simulated box against one hand of the dealer.
+
+    Blackjacks of the player are settled elsewhere.
+    """
     node, stakes, won = box.node, box.stakes, box.won
     total = 0
     for n in range(hands):
@@ -370,7 +379,7 @@ def _settle(
 def _play(  # noqa: C901, PLR0912 (one loop for numba)
     steps: _Steps, shoe: _Shoe, rules: _Rules, tables: _Tables, box: _Box, found: Ints, shoes: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Play rounds until the words run out or, at the end of a shoe, enough rounds were played."""
+    """Simulate blackjack rounds until the words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.at, tables.values, box.first, box.second
     while at[0] + _ROUND < len(shoe.words):
         over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served
@@ -380,12 +389,12 @@ def _play(  # noqa: C901, PLR0912 (one loop for numba)
         up_card = steps.card(shoe)
         second[0] = steps.card(shoe)
         hidden = values[steps.card(shoe) >> 2] if rules.hole else 0
-        up, one, two = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
-        box.node[0], box.many[0] = tables.after[tables.after[0, one], two], 2
+        up, first_value, second_value = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
+        box.node[0], box.many[0] = tables.after[tables.after[0, first_value], second_value], 2
         box.stakes[0], box.won[0], box.same[0] = 1, 0, first[0] & 3 == second[0] & 3
-        natural = one + two == 11 and (one == 1 or two == 1)
+        natural = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
         is_even = natural and ((up == 1 and rules.even_ace) or (up == 10 and rules.even_ten))
-        is_insured = not is_even and up == 1 and tables.insured[one, two] and rules.insurance
+        is_insured = not is_even and up == 1 and tables.insured[first_value, second_value] and rules.insurance
         perhaps = up in (1, 10)
         ends = natural or (rules.hole and up + hidden == 11 and perhaps)
         hands, pair, hand = 1, 0, 0

@@ -18,7 +18,7 @@ from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.side_bets import LevelPay
 
-#: The value of each rank, two to ace.
+#: The blackjack value of each card rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 ACES: Final = 1
 TEN: Final = 10
@@ -29,18 +29,18 @@ ACTIONS_MOST: Final = 3
 EVEN: Final = Odds.parse("1:1")
 INSURED: Final = Text(en="Insurance", fr="Assurance")
 
-#: A pay other than a plain win: its stake, its name, its title and its odds.
+#: A pay of the table other than a plain win: its stake, its name, its title and its odds.
 NamedPay: TypeAlias = tuple[str, str, Text, Odds]
 Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
 
 def value_of(card: Card) -> int:
-    """Return the value of a card, an ace as 1."""
+    """Return the blackjack value of a card, an ace as 1."""
     return VALUES[rank_of(card)]
 
 
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
-    """Return the best total of some card values, and whether the hand is soft: an ace counts 11 in it."""
+    """Return the best blackjack total of some card values, and whether it is soft: an ace counts 11 in it."""
     hard = sum(values)
     soft = ACES in values and hard + 10 <= BEST
     return (hard + 10 if soft else hard), soft
@@ -53,7 +53,7 @@ def is_blackjack(values: Sequence[int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The rules of a table as the exact analysis needs them; odds are net, per credit staked.
+    """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked.
 
     ``hole``: the dealer's second card is dealt with the others and looked at, and a blackjack ends the round;
     otherwise it comes after the players. ``original_only``: against the dealer's blackjack only the first
@@ -91,20 +91,20 @@ class House:
         return bool(counts & self.doubled)
 
     def should_dealer_draw(self, values: Sequence[int]) -> bool:
-        """Return whether the dealer takes another card."""
+        """Return whether the dealer takes another card with a hand of these card values."""
         best, soft = compute_best_total(values)
         return best < 17 or (best == 17 and soft and self.hits_soft_17)
 
 
 class Double(Strict):
-    """``[rules.double]``: the totals of the first two cards that may be doubled, and whether after a split."""
+    """Rules on doubling (``[rules.double]``): which totals of two cards may be doubled, and if also after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST)]] = frozenset({9, 10, 11})
     after_split: bool = False
 
 
 class Split(Strict):
-    """``[rules.split]``: the maximum number of hands, and what may be split."""
+    """Rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
@@ -119,7 +119,7 @@ class Split(Strict):
 
 
 class HouseRules(Strict):
-    """``[rules]``: the operator's options; the defaults are those of Québec.
+    """The house rules of a blackjack table (``[rules]``): the operator's options; the defaults are Québec's.
 
     ``second_card``: the dealer's second card comes ``after`` the players have played (ss. 22, 26), or is a
     ``hole`` card: dealt with theirs, face down, and looked at. ``insurance`` are its odds, on half of the
@@ -141,12 +141,12 @@ class HouseRules(Strict):
 
 @cache
 def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
-    """Return the ranks of each hand that a row names, as sorted numbers."""
-    return frozenset(tuple(sorted(map(RANKS.index, each))) for each in named)
+    """Return the ranks of each hand that a side bet's row names, as sorted numbers."""
+    return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
 
 
 class Row(Strict):
-    """A row of a side bet: what the box's first ``cards`` cards must be, and what it then pays.
+    """A row of a blackjack side bet: what the box's first ``cards`` cards must be, and what it then pays.
 
     Each condition that is set must hold: ``ranks`` (any of these, in any order: ``"777"``), ``kind``,
     ``suits`` (``same`` suit, or all of one ``colour``, ``red`` or ``black``), ``total`` from-to with an ace
@@ -167,7 +167,10 @@ class Row(Strict):
 
     @model_validator(mode="after")
     def _check_ranks(self) -> "Row":
-        """Refuse a row without a condition, or one whose hands or dealer's card do not fit its number of cards."""
+        """Refuse a side bet's row without a condition, or with hands that do not fit its number of cards.
+
+        The dealer's first card counts as one of them if the row says so.
+        """
         count = self.cards + self.dealer
         wrong = [ranks for ranks in self.ranks if len(ranks) != count]
         if wrong:
@@ -179,11 +182,11 @@ class Row(Strict):
         return self
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
-        """Return whether these cards are of one suit or colour, if the row requires it."""
+        """Return whether the cards have the suits or colour that this row of the side bet requires, if any."""
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
-        """Return whether exactly these cards satisfy the row, the dealer's first card last if the row counts it."""
+        """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
         ranks = sorted(rank_of(card) for card in cards)
         if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
             return False
@@ -200,16 +203,18 @@ class Row(Strict):
 
 
 def _is_straight(ranks: Sequence[int]) -> bool:
-    """Return whether sorted ranks are consecutive, the ace high or low."""
+    """Return whether these ascending ranks follow each other without a gap; the ace counts as high or low."""
     wheel, run = [*range(len(ranks) - 1), ACE], list(range(ranks[0], ranks[0] + len(ranks)))
     return list(ranks) in (wheel, run)
 
 
 def _is_of_one_suit(cards: Sequence[Card]) -> bool:
+    """Return whether all these cards have the same suit."""
     return len({suit_of(card) for card in cards}) == 1
 
 
 def _is_of_one_colour(cards: Sequence[Card]) -> bool:
+    """Return whether all these cards are red, or all are black."""
     return len({is_red(card) for card in cards}) == 1
 
 
@@ -222,7 +227,7 @@ _SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
 
 
 class Side(Strict):
-    """``[[side]]``: a side bet of a box, on its first cards; the first row that fits pays.
+    """A blackjack side bet of a box (``[[side]]``), on its first cards; the first row that fits pays.
 
     ``within_main``: it may not exceed the main bet (s. 21.1).
     """
@@ -235,11 +240,14 @@ class Side(Strict):
 
     @property
     def cards(self) -> int:
-        """Return the largest number of the box's cards that may decide the bet."""
+        """Return the largest number of the box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
     def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
-        """Return the first row that fits a box's cards, in the order dealt, and the dealer's first card, or None."""
+        """Return the first row that a box's cards win, or None.
+
+        ``dealt`` are in the order dealt; ``up`` is the dealer's first card.
+        """
         for row in self.row:
             cards = [*dealt[: row.cards], *([up] if row.dealer else [])]
             if len(dealt) >= row.cards and row.fits(cards):
@@ -256,7 +264,8 @@ class Side(Strict):
         return self
 
 
-#: The spot of a box's stakes other than side bets: those against each of the dealer's hands, and added ones.
+#: The spot of a box's stakes other than side bets: those against each of the dealer's hands, and stakes added
+#: in play.
 MAIN: Final = "main"
 ACTIONS: Final = (MAIN, "second", "third")
 INSURANCE: Final = "insurance"
@@ -264,7 +273,7 @@ RESERVED: Final = frozenset({*ACTIONS, INSURANCE})
 
 
 class Main(Strict):
-    """``[main]``: the stake on a hand; in Multi-Action one against each of the dealer's hands.
+    """The stake on a blackjack hand (``[main]``); in Multi-Action one against each of the dealer's hands.
 
     The dealer plays ``hands`` hands, all with one first card; the player must bet on at least ``least_hands``
     of them (ss. 26.3-26.4).
@@ -283,20 +292,20 @@ class Main(Strict):
 
 
 def sum_lowest_values(decks: int, cards: int | None) -> int:
-    """Return the minimum total value of ``cards`` cards of a shoe; for None, that of all its cards."""
+    """Return the minimum total value of ``cards`` cards of a blackjack shoe; for None, that of all its cards."""
     low_first = sorted(value_of(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
     return sum(shoe[:cards])
 
 
-#: A line of :func:`paytables.blackjack.chart.lines`.
+#: A line of a blackjack chart (:func:`paytables.blackjack.chart.format_chart`).
 ChartLine = Annotated[
     str, StringConstraints(pattern=r"^((hard|soft) [ 1-2][0-9] [SHDE]{10}|pair [ 1][0-9] [P.]{10})$")
 ]
 
 
 class Sampled(Strict):
-    """Rounds of the best play, simulated with the words of a seed (:mod:`paytables.blackjack.sampled`).
+    """Results of blackjack rounds of the best play, simulated (:mod:`paytables.blackjack.sampled`).
 
     ``nets`` has, by the number of dealer hands bet on, from ``"1"`` up, how often each net of equal stakes on
     them occurred; ``error`` is the standard error of the mean for one.
@@ -318,7 +327,7 @@ class Sampled(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of one initial stake on a hand, from a fresh shoe; amounts in stakes.
+    """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
     ``mean`` is the mean net of the best play, ``policy`` that play as data
     (:mod:`paytables.blackjack.advice`), ``staked`` the mean of all it stakes. ``chart`` is the best play by

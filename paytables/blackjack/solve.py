@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 _SEVENS: Final = 3 * CARD[6]
 
-#: Mean and staked sums of a play from some hand on.
+#: The sums of nets and of added stakes of a play, from some hand on.
 Sums: TypeAlias = tuple[int, int]
-#: The basis of a choice: sums by answer.
+#: What an answer is chosen from: the sums of each permitted answer.
 Options: TypeAlias = Mapping[int, Sums]
 
 
 @dataclass(slots=True)
 class Node:
-    """How often a hand occurs, counted in ways: orders of the cards.
+    """How often a blackjack hand occurs, counted in ways: orders of the cards.
 
     ``other`` are the ways against a dealer without a blackjack, ``blackjack`` those against one. ``first``
     are those against a blackjack in which the hand has its box's first stake. ``stand`` is wins minus losses
@@ -65,7 +65,7 @@ class Node:
     stand: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add the ways of another node, ``times`` times.
+        """Add the ways of another node to those of this hand, ``times`` times.
 
         Its ways against a blackjack are also added ``first`` times to those with the box's first stake. The
         ways are divided by ``share``, which is a factor of each of them.
@@ -81,14 +81,14 @@ class Node:
 
 
 Tree: TypeAlias = dict[int, Node]
-#: Selects a play's answer: from the kind of question, the hand, whether two cards are suited, and the value
-#: of each answer.
+#: Returns a play's answer for a hand: from the kind of question, the hand, whether two cards are suited, and
+#: the sums of each answer.
 Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The hands of a split that are played by the same answers.
+    """The hands of a split pair that are played by the same answers.
 
     ``start`` is the hand with which they begin, ``tree`` has every hand that follows. ``without`` is the
     value of cards that are not drawn to the start, because such a card would have been split; 0 for none.
@@ -102,7 +102,7 @@ class Branch:
 
 @dataclass(slots=True)
 class Split:
-    """A pair that may be split: the number of orders of its two cards, and of further cards of its value in the shoe.
+    """A pair that may be split: orders of its two cards, and the number of cards of its value left in the shoe.
 
     ``fewer``: tens are split by rank, and the dealer's first card has the pair's rank. ``branches`` are the
     hands of the split, by the maximum number of hands into which it is split.
@@ -116,7 +116,7 @@ class Split:
 
 
 class Round:
-    """All hands against one first card of the dealer, with the number of ways of each, and all splits."""
+    """All blackjack hands against one first card of the dealer, with the number of ways of each, and all splits."""
 
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
@@ -124,10 +124,10 @@ class Round:
         self.known = list_every_hand(shoe)
         self._full = pack_counts(self.dealer.full)
         self.cards = sum(self.dealer.full)
-        most = max(each.cards for each in self.known.values())
+        most = max(hand_value.cards for hand_value in self.known.values())
         self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
         self._plan: dict[tuple[int, int], int] = {}
-        self._weights = [self._count_ways_to_continue(left) for left in range(self.cards + 1)]
+        self._weights = [self._count_ways_to_continue(cards_left) for cards_left in range(self.cards + 1)]
         lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._list_splits()
         for split in self.splits:
@@ -156,22 +156,29 @@ class Round:
         """Return the maximum number of hands into which a pair of this value may be split."""
         return self.house.ace_hands if pair == ACES else self.house.hands
 
-    def _count_ways_to_continue(self, left: int) -> tuple[int, int, int]:
-        """Return the ways to deal on from ``left`` cards: in all, after one card, and after the longest dealer hand."""
-        further_cards = self.length - (self.cards - left)
+    def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
+        """Return the ways to deal on from a shoe of ``cards_left`` cards.
+
+        They are those in all, after one card, and after the longest dealer hand.
+        """
+        further_cards = self.length - (self.cards - cards_left)
         if further_cards < 0:
             return 0, 0, 0
-        in_all = compute_falling_factorial(left, further_cards)
-        longest = min(self.dealer.most, left)
+        in_all = compute_falling_factorial(cards_left, further_cards)
+        longest = min(self.dealer.most, cards_left)
         after = (
-            compute_falling_factorial(left - longest, further_cards - longest)
+            compute_falling_factorial(cards_left - longest, further_cards - longest)
             if further_cards >= longest
             else 0
         )
-        return in_all, compute_falling_factorial(left - 1, further_cards - 1) if further_cards else 0, after
+        return (
+            in_all,
+            compute_falling_factorial(cards_left - 1, further_cards - 1) if further_cards else 0,
+            after,
+        )
 
     def _list_splits(self) -> list[Split]:
-        """Return the pairs that may be split.
+        """Return the pairs that the rules allow to split.
 
         If tens are split by rank, those of the rank of the dealer's first card are listed separately.
         """
@@ -192,10 +199,10 @@ class Round:
         return [split for split in found if split.ways]
 
     def _list_reached_hands(self, pair: int, fewer: int) -> list[tuple[int, int]]:
-        """Return each hand that can be reached, with all cards that are then out of the shoe except the dealer's first.
+        """Return each hand that a player can reach, with all cards that are then out of the shoe.
 
-        ``pair`` is the value of the pair it was split from, or 0; ``fewer`` further cards of that value are
-        missing.
+        The dealer's first card is not included. ``pair`` is the value of the pair it was split from, or 0;
+        ``fewer`` further cards of that value are missing.
         """
         out = (1 + fewer) * CARD[pair - 1] if pair else 0
         start = CARD[pair - 1] if pair else 0
@@ -206,7 +213,7 @@ class Round:
         return [(hand, hand + out) for hand in hands if is_within(hand + out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
-        """Return wins minus losses of standing, by the cards removed from the shoe and the class of the total.
+        """Return wins minus losses of standing, by the cards out of the shoe and the class of the total.
 
         Each of ``shoes`` is a pair's value, how many cards of it are missing, and how many are left.
         """
@@ -220,7 +227,10 @@ class Round:
         return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
 
     def _build_tree(self, pair: int, fewer: int) -> Tree:
-        """Return the ways of every hand that can be reached, from a shoe that lacks ``fewer`` more cards of a pair."""
+        """Return the ways of every hand that can be reached from a shoe lacking ``fewer`` more cards of a pair.
+
+        ``pair`` is the value of the pair that was split, or 0.
+        """
         ways: dict[int, int] = {}
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
@@ -239,12 +249,12 @@ class Round:
                     ways[child] = way * (full[place] - (removed >> BITS * place & MANY))
         return tree
 
-    def _mix_shoes(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
-        """Return the branches of a split into up to ``most`` hands, summed over the shoes from which they are dealt."""
-        pair, one, two = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
+    def _mix_shoes(self, split: Split, max_hands: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
+        """Return the branches of a split into up to ``max_hands`` hands, summed over the shoes they are dealt from."""
+        pair, one_card, two_cards = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
-        for fewer, part in enumerate(compute_split_coefficients(most)):
+        for fewer, part in enumerate(compute_split_coefficients(max_hands)):
             ways = split.ways * compute_falling_factorial(split.left, fewer)
             if not ways:
                 continue
@@ -253,7 +263,7 @@ class Round:
             for hand, node in shoes[pair, fewer].items():
                 if part.plain:
                     plain.setdefault(hand, Node()).add(node, ways * part.plain, ways * part.first_plain)
-                if not is_within(two, hand):
+                if not is_within(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other = ways * (of_value - same)
@@ -266,12 +276,12 @@ class Round:
                     mine.add(node, times * part.paired, times * part.first_paired, of_value if ranked else 1)
         kind = Kind(self.up, pair, fewer=split.fewer)
         pairs = Kind(self.up, pair, paired=True, fewer=split.fewer)
-        found = [Branch(kind, one, pair, plain), Branch(pairs, two, 0, paired)]
-        return [*found, Branch(pairs, two, 0, unlike)] if ranked else found
+        found = [Branch(kind, one_card, pair, plain), Branch(pairs, two_cards, 0, paired)]
+        return [*found, Branch(pairs, two_cards, 0, unlike)] if ranked else found
 
 
 class Play:
-    """The calculation of a play's value over all hands. ``unit`` is the value of one stake."""
+    """The calculation of a blackjack play's value over all hands. ``unit`` is the value of one stake."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -281,76 +291,88 @@ class Play:
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
 
     def _count_ways_at_risk(self, node: Node) -> int:
-        """Return the ways in which a bust hand loses a stake that the dealer's blackjack would not take anyway."""
+        """Return the ways in which a bust hand loses a stake that the dealer's blackjack would not take."""
         return node.other if self.first_stake_only else node.other + node.blackjack
 
     def played(self, node: Node) -> int:
-        """Return the ways in which a hand is played: all, or those without a blackjack if the dealer looks first."""
+        """Return the ways in which a hand is played out, without a dealer's blackjack if the dealer looks for one."""
         return node.other if self.house.hole else node.other + node.blackjack
 
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:
-        """Return the value of a hand that is paid at ``pay`` before the dealer draws."""
+        """Return the value of a hand with ``stakes`` stakes that is paid at ``pay`` before the dealer draws."""
         saved = node.first if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
 
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """Return the value of a hand that stands with ``stakes`` stakes."""
+        """Return the value of a hand on which the player stands with ``stakes`` stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost = 0 if self.first_stake_only else node.blackjack
         return (node.stand - lost) * stakes * self.unit
 
     def options(
-        self, known: HandValue, tree: Tree, hand: int, values: Mapping[int, Sums], kind: Kind, *, suited: bool
+        self,
+        hand_value: HandValue,
+        tree: Tree,
+        hand: int,
+        values: Mapping[int, Sums],
+        kind: Kind,
+        *,
+        suited: bool,
     ) -> dict[int, Sums]:
         """Return the value, and the mean additional stake, of each answer that is permitted for a hand.
 
-        ``values`` has the values of the hands after a draw.
+        ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
         node, house = tree[hand], self.house
         found = {STAND: (self.standing(hand, node), 0)}
-        if (known.best == BEST and not known.soft) or (hand == _SEVENS and house.sevens is not None):
+        if (hand_value.best == BEST and not hand_value.soft) or (
+            hand == _SEVENS and house.sevens is not None
+        ):
             return found
         one_card = kind.pair == ACES and house.aces_one_card
-        if one_card and known.cards > 1:
+        if one_card and hand_value.cards > 1:
             return found
-        mean = staked = twice = 0
-        left = self._count_ways_at_risk(node)
-        for _, child in known.next:
+        mean = staked = doubled = 0
+        ways_at_risk = self._count_ways_at_risk(node)
+        for _, child in hand_value.next:
             if (after := tree.get(child)) is None:
                 continue
-            left -= self._count_ways_at_risk(after)
-            value, more = values[child]
+            ways_at_risk -= self._count_ways_at_risk(after)
+            value, more_staked = values[child]
             double = self.standing(child, after, 2)
             if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
                 value = (3 * value + self._compute_immediate_win_value(after, house.suited_678, 1)) // 4
                 double = (3 * double + self._compute_immediate_win_value(after, house.suited_678, 2)) // 4
-            mean, staked, twice = mean + value, staked + more, twice + double
-        found[HIT] = (mean - left * self.unit, staked)
+            mean, staked, doubled = mean + value, staked + more_staked, doubled + double
+        found[HIT] = (mean - ways_at_risk * self.unit, staked)
         if house.may_double(list_values(hand), split=bool(kind.pair)):
-            found[DOUBLE] = (twice - 2 * left * self.unit, self.played(node) * self.unit)
+            found[DOUBLE] = (doubled - 2 * ways_at_risk * self.unit, self.played(node) * self.unit)
         return found
 
     def values(
-        self, known: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
+        self, hand_values: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
     ) -> dict[int, Sums]:
-        """Return the value of every hand of two and more cards if ``choose`` gives the answers."""
+        """Return the value, and the mean additional stake, of every hand if ``choose`` gives the answers.
+
+        They are the hands of two and more cards in ``tree``.
+        """
         found: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
         for hand in reversed(tree):
-            if known[hand].cards < 2:
+            if hand_values[hand].cards < 2:
                 break
-            options = self.options(known[hand], tree, hand, found, kind, suited=False)
+            options = self.options(hand_values[hand], tree, hand, found, kind, suited=False)
             found[hand] = options[choose(kind, hand, False, options)]
-            if mixed and known[hand].cards == 2 and hand in SUITED:
-                options = self.options(known[hand], tree, hand, found, kind, suited=True)
-                one = options[choose(kind, hand, True, options)]
+            if mixed and hand_values[hand].cards == 2 and hand in SUITED:
+                options = self.options(hand_values[hand], tree, hand, found, kind, suited=True)
+                suited_sums = options[choose(kind, hand, True, options)]
                 mean, staked = found[hand]
-                found[hand] = ((3 * mean + one[0]) // 4, (3 * staked + one[1]) // 4)
+                found[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return found
 
     def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
-        """Return the value, and the mean additional stake, of a pair split into up to ``hands`` hands."""
+        """Return the value, and the mean additional stake, of a pair that is split into up to ``hands`` hands."""
         mean, staked = 0, 0
         for branch in split.branches[hands]:
             values = self.values(round_.known, branch.tree, branch.kind, choose)
@@ -360,16 +382,16 @@ class Play:
         return mean, staked - self.played(self.pair_node(round_, split)) * self.unit
 
     @staticmethod
-    def starts(known: Mapping[int, HandValue], branch: Branch) -> list[int]:
-        """Return the hands of two cards with which a branch starts."""
-        if known[branch.start].cards == 2:
+    def starts(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
+        """Return the hands of two cards with which a branch of a split starts."""
+        if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
-        drawn = known[branch.start].next
+        drawn = hand_values[branch.start].next
         return [hand for n, hand in drawn if n + 1 != branch.without and hand in branch.tree]
 
     @staticmethod
     def pair_node(round_: Round, split: Split) -> Node:
-        """Return the ways in which the two cards of a split are dealt."""
+        """Return the ways in which the two cards of a pair that may be split are dealt."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()
         node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))

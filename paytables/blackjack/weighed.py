@@ -1,4 +1,4 @@
-"""The exact weights of finished hands combined with the dealer's hands from the remaining cards, compiled.
+"""The exact weights of finished blackjack hands combined with the dealer's hands from the remaining cards.
 
 The numbers exceed machine integers: they are sums of 32-bit limbs, each stored in 64 bits with room for many
 additions.
@@ -24,12 +24,12 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
-    """Return the number of ways of each net: orders of the removed cards times the dealer's hands.
+    """Return the number of ways of each net of finished hands, with all hands of the dealer.
 
-    ``removed`` has ten counts per row, and all rows have the same number of cards. ``ways[row, end, net]`` is
-    the number of orders of the removed cards, below 2^32; the last ``end`` is the dealer's blackjack.
-    ``rests[length]`` is a factor for a dealer's hand of ``length`` cards. The result counts orders drawn from
-    the full shoe without the dealer's first card.
+    They are orders of the removed cards times the dealer's hands. ``removed`` has ten counts per row, and all
+    rows have the same number of cards. ``ways[row, end, net]`` is the number of orders of the removed cards,
+    below 2^32; the last ``end`` is the dealer's blackjack. ``rests[length]`` is a factor for a dealer's hand
+    of ``length`` cards. The result counts orders drawn from the full shoe without the dealer's first card.
     """
     full: Ints = np.array(dealer.full, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
@@ -45,21 +45,25 @@ def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) 
     found: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
     compile_kernel(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, order_limbs, found)
     plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in found)
-    return [one - other for one, other in zip(plus, less, strict=True)]
+    return [positive - negative for positive, negative in zip(plus, less, strict=True)]
 
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
-    """Return ``number`` as ``count`` parts of equal width, the lowest first."""
+    """Return ``number`` as ``count`` limbs of 32 bits, the lowest first."""
     return [number >> _LIMB * n & _LOW for n in range(count)]
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
-    """Return a compiled function of arrays; without ``counts_references`` it does not count references to them."""
+    """Return a function of arrays compiled by numba.
+
+    Without ``counts_references`` the compiled function does not count references to them.
+    """
     return cast("_Kernel", _compile_kernel(kernel, counts_references=counts_references))
 
 
 @cache
 def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -> object:
+    """Return the function compiled by numba; each function is compiled once."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     njit: Callable[..., object] = numba.njit  # the type stubs omit _nrt
@@ -76,18 +80,22 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     order_limbs: int,
     found: Ints,
 ) -> None:  # pragma: no cover (compiled)
+    """Add up, for each net, the products of removed cards' orders and dealer hands, in limbs, into ``found``.
+
+    ``found[0]`` has the positive and ``found[1]`` the negative ways.
+    """
     lengths, limbs = more.shape
     hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)
-    left = np.zeros(10, dtype=np.int64)
+    counts_left = np.zeros(10, dtype=np.int64)
     orders = np.zeros(order_limbs, dtype=np.uint64)
-    own = np.zeros(limbs + 3, dtype=np.uint64)
-    both = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
+    dealer_limbs = np.zeros(limbs + 3, dtype=np.uint64)
+    product_limbs = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
     low, bits = np.uint64(_LOW), np.uint64(_LIMB)
     for row in range(len(removed)):
         orders[:] = 0
         orders[0] = 1
         for value in range(10):
-            left[value] = full[value] - removed[row, value]
+            counts_left[value] = full[value] - removed[row, value]
             for times in range(removed[row, value]):
                 carry = np.uint64(0)
                 for limb in range(order_limbs):
@@ -98,38 +106,38 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
             count, end, length = drawn[hand, :3]
             for place in range(3, 3 + length):
                 times, value = divmod(drawn[hand, place], 10)
-                count *= max(left[value] - times, 0)
+                count *= max(counts_left[value] - times, 0)
             hands[end, length] += count
         if completes:
-            hands[ENDS, 1] = left[completes - 1]
+            hands[ENDS, 1] = counts_left[completes - 1]
         for end in range(ENDS + 1):
-            own[:] = 0
+            dealer_limbs[:] = 0
             for length in range(1, lengths):
                 for half in range(2):
                     part = np.uint64(hands[end, length]) >> (bits * np.uint64(half)) & low
                     for limb in range(limbs):
                         product = part * more[length, limb]
-                        own[limb + half] += product & low
-                        own[limb + half + 1] += product >> bits
+                        dealer_limbs[limb + half] += product & low
+                        dealer_limbs[limb + half + 1] += product >> bits
             for limb in range(limbs + 2):
-                own[limb + 1] += own[limb] >> bits
-                own[limb] &= low
-            both[:] = 0
-            for one in range(order_limbs):
-                for other in range(limbs + 3):
-                    product = orders[one] * own[other]
-                    both[one + other] += product & low
+                dealer_limbs[limb + 1] += dealer_limbs[limb] >> bits
+                dealer_limbs[limb] &= low
+            product_limbs[:] = 0
+            for order_place in range(order_limbs):
+                for dealer_place in range(limbs + 3):
+                    product = orders[order_place] * dealer_limbs[dealer_place]
+                    product_limbs[order_place + dealer_place] += product & low
                     if product >> bits:
-                        both[one + other + 1] += product >> bits
-            for limb in range(len(both) - 1):
-                both[limb + 1] += both[limb] >> bits
-                both[limb] &= low
+                        product_limbs[order_place + dealer_place + 1] += product >> bits
+            for limb in range(len(product_limbs) - 1):
+                product_limbs[limb + 1] += product_limbs[limb] >> bits
+                product_limbs[limb] &= low
             for net in range(ways.shape[2]):
                 times = ways[row, end, net]
                 if times:
                     sign = 0 if times > 0 else 1
                     weight = np.uint64(abs(times))
-                    for limb in range(len(both)):
-                        product = weight * both[limb]
+                    for limb in range(len(product_limbs)):
+                        product = weight * product_limbs[limb]
                         found[sign, net, limb] += product & low
                         found[sign, net, limb + 1] += product >> bits

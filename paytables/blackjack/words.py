@@ -1,4 +1,4 @@
-"""The rules of a table in sentences, generated from its keys: the operator's options as shown to the player."""
+"""The rules of a blackjack table in sentences, generated from its keys: the operator's options for the player."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -116,7 +116,7 @@ _TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 def describe_rules(
     shoe: ShoeRules, main: Main, rules: HouseRules, pays: Sequence[NamedPay], code: str
 ) -> list[str]:
-    """Return the table's rules as sentences in the language ``code``, one per rule."""
+    """Return a blackjack table's house rules as sentences in the language ``code``, one per rule."""
     lines = [
         _choose_language(_SHOE[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
         f"{_choose_language(_SOFT_17[rules.soft_17], code)} {_choose_language(_SECOND[rules.second_card], code)}",
@@ -142,11 +142,12 @@ def describe_rules(
 
 
 def _choose_language(text: Text, code: str) -> str:
+    """Return the text in the language ``code``."""
     return text.fr if code == "fr" else text.en
 
 
 def _format_totals(rules: HouseRules, code: str) -> str:
-    """Return the totals that may be doubled, with runs as from-to."""
+    """Return the totals that may be doubled as text, with consecutive ones as from-to."""
     runs: list[list[int]] = []
     for total in sorted(rules.double.totals):
         if runs and total == runs[-1][-1] + 1:
@@ -164,7 +165,7 @@ def _format_totals(rules: HouseRules, code: str) -> str:
 
 
 def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) -> list[str]:
-    """Return the pays other than even money as lines in the language ``code``, one line per stake."""
+    """Return a blackjack table's pays other than even money as lines in one language, one line per stake."""
     colon = " :" if code == "fr" else ":"
     sides = {side.id: side for side in side_bets}
     lines: dict[str, list[str]] = {}
@@ -178,10 +179,12 @@ def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) 
 
 
 def _format_odds(odds: Odds, code: str) -> str:
+    """Return odds as text in one language; a share of a progressive level as printed."""
     return odds.printed(code) if odds.share else odds.format_by_language()[code]
 
 
 def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:
+    """Return a side bet's name and its rows as one line of text."""
     return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
 
 
@@ -193,9 +196,10 @@ _CHARTED: Final = {
 
 
 def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
-    """Return the lines of a chart as data for the screen: rows with names by language, equal neighbours combined.
+    """Return the lines of a blackjack chart as data for the screen.
 
-    Each row has a letter for each first card of the dealer, two to ace.
+    Each row has its names by language, and a letter for each first card of the dealer, two to ace;
+    neighbouring rows with equal letters are combined.
     """
     found: list[dict[str, object]] = []
     parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]

@@ -24,12 +24,12 @@ PACKS: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
 def rank_of(card: Card) -> int:
-    """Return 0 (two) to 12 (ace); 13 for the joker."""
+    """Return a card's rank: 0 (two) to 12 (ace); 13 for the joker."""
     return card >> 2
 
 
 def suit_of(card: Card) -> int:
-    """Return 0 clubs, 1 diamonds, 2 hearts or 3 spades; it is meaningless for the joker."""
+    """Return a card's suit: 0 clubs, 1 diamonds, 2 hearts or 3 spades; it is meaningless for the joker."""
     return card & 3
 
 
@@ -44,7 +44,7 @@ def format_card(card: Card) -> str:
 
 
 def parse_card(name: str) -> Card:
-    """Read a card's two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
+    """Return the card with these two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
     if name == _JOKER_NAME:
         return JOKER
     if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # an empty string is in every text
@@ -55,48 +55,51 @@ def parse_card(name: str) -> Card:
 
 
 def parse_cards(names: str) -> tuple[Card, ...]:
-    """Read cards separated by spaces. Raises :class:`ValueError`."""
+    """Return the cards in a text, separated by spaces. Raises :class:`ValueError`."""
     return tuple(parse_card(name) for name in names.split())
 
 
 def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...]:
-    """Return the cards of one deck in order, ``without`` some ranks."""
+    """Return the cards of one deck in order, leaving out the ranks ``without``."""
     out = set(without)
     return tuple(c for c in range(52) if rank_of(c) not in out) + ((JOKER,) if joker else ())
 
 
 @dataclass(slots=True)
 class Shoe:
-    """The cards not yet dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
+    """The cards of a shoe not yet dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
 
     counts: list[int]
 
     @classmethod
     def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
-        """Return a full shoe of ``decks`` decks, ``without`` some ranks."""
+        """Return a full shoe of ``decks`` decks, leaving out the ranks ``without``."""
         cards = set(build_deck(joker=joker, without=without))
         return cls([decks * (card in cards) for card in range(JOKER + 1)])
 
     @property
     def left(self) -> int:
-        """Return the number of cards in the shoe."""
+        """Return the number of cards left in the shoe."""
         return sum(self.counts)
 
     def deal(self, draw: Draw, purpose: str) -> Card:
-        """Deal a card by one random number below the cards left. Raises :class:`ValueError` if it is empty."""
-        left = self.left
-        if not left:
+        """Deal a card by one random number below the number of cards left, and return it.
+
+        Raises :class:`ValueError` if the shoe is empty.
+        """
+        cards_left = self.left
+        if not cards_left:
             raise ValueError(f"{purpose}: no card is left in the shoe")
-        place = draw.below(left, purpose)
+        position = draw.below(cards_left, purpose)
         card = 0
-        while place >= self.counts[card]:
-            place -= self.counts[card]
+        while position >= self.counts[card]:
+            position -= self.counts[card]
             card += 1
         self.counts[card] -= 1
         return card
 
     def take(self, *cards: Card) -> None:
-        """Remove these cards. Raises :class:`ValueError` if one is not in the shoe."""
+        """Remove these cards from the shoe. Raises :class:`ValueError` if one is not in it."""
         for card in cards:
             if not self.counts[card]:
                 raise ValueError(f"{format_card(card)} is not in the shoe")
@@ -108,7 +111,7 @@ class Shoe:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> "Shoe":
-        """Read a shoe back. Raises :class:`ValueError` for an invalid card or count."""
+        """Return the shoe in a JSON object from :meth:`to_json`. Raises :class:`ValueError` for invalid data."""
         counts = [0] * (JOKER + 1)
         for name, count in data.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:

@@ -1,4 +1,4 @@
-"""How many dealer hands each player hand beats, all at once, for laboratories (numpy, numba).
+"""How many dealer hands each player hand beats at cards, all at once, for laboratories (numpy, numba).
 
 The dealer's hands are processed from the weakest up, and each is counted in every set of cards that it holds.
 A player's hand reads the counts when all weaker hands are in, and again when those equal to it are. The hands
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many of the dealer's hands are weaker than or equal to each of the player's hands.
+    """How many of the dealer's hands are weaker than, or equal to, each of the player's hands.
 
     Rows are the player's hands. Columns are the dealer's visible card, or one column if none is visible; the
     column of a card that the player holds is zero. ``closed`` counts the dealer's hands that are too weak to
@@ -39,10 +39,10 @@ class Counts:
 def count_duel_results(
     player: Sets, chosen: Ints, strengths: Ints, dealer: Sets, dealers: Ints, *, up: bool, opens: int = 0
 ) -> Counts:
-    """Count the dealer's hands against each hand in ``chosen``, whose strengths are ``strengths``.
+    """Count the dealer's hands that are weaker than, and equal to, each of the player's hands in ``chosen``.
 
-    ``dealers`` are the strengths of all the dealer's hands. ``up``: one of the dealer's cards is known. The
-    dealer opens with a strength of at least ``opens``.
+    ``strengths`` are those of the player's hands, ``dealers`` those of all the dealer's hands. ``up``: one of
+    the dealer's cards is known. The dealer opens with a strength of at least ``opens``.
     """
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
@@ -80,7 +80,7 @@ def _compile_kernels() -> tuple[Callable[..., None], ...]:
 
 
 def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
-    """Add each of ``hands`` to the count of every set of cards that it contains."""
+    """Count each of ``hands`` in ``table`` for every set of cards that it contains."""
     size = hands.shape[1]
     number = [0] * (1 << size)
     held = [0] * (1 << size)
@@ -98,7 +98,7 @@ def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints)
 
 
 def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
-    mine: Ints,
+    player_hands: Ints,
     lot: Ints,
     table: Ints,
     starts: Ints,
@@ -106,11 +106,11 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
     found: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
-    """Add to ``found``, for each hand in ``mine``, the counted hands that share no card with it.
+    """Write to ``found``, for each hand of ``player_hands`` in ``lot``, the counted hands that share no card with it.
 
     With ``up`` they are counted separately for each visible card that they contain.
     """
-    size = mine.shape[1]
+    size = player_hands.shape[1]
     most = starts.shape[0] - 2
     number = [0] * (1 << (size + 1))
     held = [0] * (1 << (size + 1))
@@ -120,7 +120,7 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
             if up:
                 own = False
                 for place in range(size):
-                    own = own or mine[row, place] == column
+                    own = own or player_hands[row, place] == column
                 if own:
                     continue
             number[0] = 0
@@ -133,7 +133,7 @@ def _count_disjoint_hands(  # noqa: C901 (one loop for numba)
             count_of_steps = size + 1 if up else size
             while step < count_of_steps:
                 bit = 1 << step
-                card = mine[row, place] if place < size else 127
+                card = player_hands[row, place] if place < size else 127
                 theirs = False
                 if shown == 0 and column < card:
                     card = column

@@ -1,10 +1,10 @@
-"""Hand rankings: one implementation for hands of two to five cards, best of any number, by each game's own order.
+"""Poker hand rankings: one implementation for hands of two to five cards, by each game's own order.
 
 An :class:`Order` is data: how many cards count, the combinations from highest to lowest, the rank of the
 straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
 hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
-they decide. :class:`Ranking` evaluates single hands with small tables that fill on demand; laboratories use
-it for complete tables (:mod:`paytables.cards.subsets`).
+they decide. :class:`Ranking` evaluates single hands, or the best of more cards, with small tables that fill
+on demand; laboratories use it for complete tables (:mod:`paytables.cards.subsets`).
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from paytables.cards.card import ACE, JOKER, RANKS, Card, rank_of, suit_of
 
-#: Every combination that any order may contain.
+#: Every poker combination that any order may contain, from the highest.
 CATEGORIES: Final = (
     "five-of-a-kind",
     "royal-flush",
@@ -45,7 +45,7 @@ _SHAPES: Final[dict[tuple[int, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The rules by which hands are ordered.
+    """The rules by which a game orders poker hands.
 
     ``low_ace`` says where ace-two-three... ranks among straights: below all others, second after the one that
     ends with the ace, or not a straight. ``low_ace_flush`` says it for straight flushes, with ``highest`` if
@@ -94,7 +94,7 @@ def find_category(strength: int, order: Order = FIVE) -> str:
 
 
 def unpack_ranks(strength: int) -> tuple[int, ...]:
-    """Return the five numbers that order hands of the same combination, the most important first.
+    """Return the five numbers in a strength that order hands of the same combination, the most important first.
 
     They are ranks, those of sets before those of single cards. For a straight, the first is its rank among
     straights.
@@ -103,7 +103,7 @@ def unpack_ranks(strength: int) -> tuple[int, ...]:
 
 
 class Ranking:
-    """The strength of hands in one order, with tables that are filled on demand."""
+    """The strength of poker hands in one game's order, with tables that are filled on demand."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -131,11 +131,11 @@ class Ranking:
         return best
 
     def category(self, cards: Iterable[Card]) -> str:
-        """Return the combination of the best hand among the cards."""
+        """Return the name of the combination of the best hand among the cards."""
         return find_category(self.strength(cards), self.order)
 
     def plain(self, ranks: tuple[int, ...]) -> int:
-        """Return the strength of a hand with these sorted ranks if flushes are not counted."""
+        """Return the strength of the best hand with these sorted ranks if flushes are not counted."""
         found = self._plain.get(ranks)
         if found is None:
             if len(ranks) > self.order.size:
@@ -157,7 +157,7 @@ class Ranking:
         return found
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
-        """Return the strength of exactly ``size`` ranks, with the best substitution for each wild one."""
+        """Return the strength of a hand's ranks, with the best substitution for each wild one."""
         natural = [rank for rank in ranks if rank not in self.order.wild]
         wilds = len(ranks) - len(natural)
         best = -1
@@ -169,7 +169,7 @@ class Ranking:
         return best
 
     def _compute_natural_strength(self, ranks: Sequence[int]) -> int:
-        """Return the strength of exactly ``size`` ranks, none of which is wild."""
+        """Return the strength of a hand's ranks, none of which is wild."""
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
         decide = [rank for _, rank in groups]
@@ -203,21 +203,21 @@ class Ranking:
 
     @property
     def _top_run(self) -> int:
-        """Return the rank bits of the highest straight."""
+        """Return the ranks of the highest straight, as bits."""
         return ((1 << self.order.size) - 1) << (len(RANKS) - self.order.size)
 
     @cached_property
     def _straights(self) -> dict[int, int]:
-        """Return the rank of each straight among straights, by its rank bits."""
+        """Return the rank of each straight among the order's straights, by its ranks as bits."""
         return self._rank_straights(self.order.low_ace)
 
     @cached_property
     def _straight_flushes(self) -> dict[int, int]:
-        """Return the rank of each straight flush among straight flushes, by its rank bits."""
+        """Return the rank of each straight flush among the order's straight flushes, by its ranks as bits."""
         return self._rank_straights(self.order.low_ace_flush)
 
     def _rank_straights(self, low_ace: str) -> dict[int, int]:
-        """Return the rank of each straight among all straights, by its rank bits."""
+        """Return the rank of each straight among all, by its ranks as bits; ``low_ace`` as in :class:`Order`."""
         size = self.order.size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}

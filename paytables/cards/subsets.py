@@ -1,4 +1,4 @@
-"""Every hand of a deck at once, and sums over the hands that hold given cards, for laboratories (numpy).
+"""Every hand of a deck at once, and sums over the hands that contain given cards, for laboratories (numpy).
 
 Sets of k cards are in colexicographic order: {c1 < c2 < ... < ck} has the number C(c1, 1) + ... + C(ck, k).
 So the sets whose highest card is m are consecutive, in the order of the sets of k - 1 cards below m; every
@@ -33,24 +33,24 @@ class Sets:
 
     @cached_property
     def smaller(self) -> Sets:
-        """Return the sets with one card fewer."""
+        """Return the sets of this deck with one card fewer."""
         return build_sets(self.cards, self.size - 1)
 
     @cached_property
     def last(self) -> Ints:
-        """Return the highest card of each set, as an array."""
+        """Return the highest card of each set of cards, as an array."""
         runs = [comb(card, self.size - 1) for card in range(self.cards)]
         return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
 
     @cached_property
     def parent(self) -> Ints:
-        """Return, for each set, the number of the set without its highest card."""
+        """Return, for each set of cards, the number of the set without its highest card."""
         runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
         return np.concatenate(runs)
 
     @cached_property
     def without(self) -> tuple[Ints, ...]:
-        """Return one array per card, lowest first: the number of each set without that card."""
+        """Return one array per card of a set, lowest first: the number of each set without that card."""
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
             return (self.parent,)
@@ -58,7 +58,7 @@ class Sets:
 
     @cached_property
     def suits(self) -> Ints:
-        """Return the ranks of each set as bits, 13 per suit, clubs lowest. The joker has no bit."""
+        """Return the ranks of each set of cards as bits, 13 per suit, clubs lowest. The joker has no bit."""
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
@@ -66,14 +66,14 @@ class Sets:
 
     @cached_property
     def members(self) -> Ints:
-        """Return the cards of each set, ascending, as rows."""
+        """Return the cards of each set, ascending, as the rows of an array."""
         if not self.size:
             return np.zeros((1, 0), dtype=np.int8)
         return np.hstack([self.smaller.members[self.parent], self.last[:, None]])
 
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
-        """Return one set of each class of sets that differ only by an exchange of suits, and the sizes of the classes.
+        """Return one set of each class of sets that differ only by an exchange of suits, and the class sizes.
 
         The chosen set has its suits in ascending order of their bits.
         """
@@ -92,7 +92,7 @@ class Sets:
 
     @cached_property
     def class_of(self) -> Ints:
-        """Return, for each set, the index in :attr:`classes` of its class."""
+        """Return, for each set of cards, the index in :attr:`classes` of its class."""
         chosen, _ = self.classes
         parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
@@ -105,7 +105,7 @@ class Sets:
         return found
 
     def strengths(self, order: Order) -> Ints:
-        """Return the strength of each set: that of the best hand in it, if it has more cards than a hand."""
+        """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
         ranking = Ranking(order)
         states, keys = self._states
         best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
@@ -123,7 +123,7 @@ class Sets:
         return best
 
     def wilds(self, order: Order) -> tuple[Ints, int]:
-        """Return the number of wild cards of each set, and the wild ranks as bits."""
+        """Return the number of wild cards in each set, and the order's wild ranks as bits."""
         wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
@@ -133,7 +133,7 @@ class Sets:
 
     @cached_property
     def _states(self) -> tuple[Ints, list[tuple[int, ...]]]:
-        """Return, for each set, the index of its combination of ranks, and the list of these combinations."""
+        """Return, for each set of cards, the index of its combination of ranks, and the list of combinations."""
         steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
@@ -169,7 +169,7 @@ class Sets:
         return number
 
     def holds(self, tables: list[Ints], chosen: Ints) -> Ints:
-        """Return, for each way to hold cards of each chosen set, the sum over the final hands.
+        """Return, for each way to hold cards of each chosen hand, the sum of values over the final hands.
 
         Row ``mask`` (bit n: the n-th lowest card is held) sums over the hands of :attr:`size` cards that
         contain the held cards and none of the discarded ones, by inclusion and exclusion. ``tables`` come
@@ -184,12 +184,12 @@ class Sets:
                     rows[mask] -= rows[mask | 1 << place]
         return rows
 
-    def held(self, every: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
-        """Return row ``masks[n]`` of :meth:`holds` for the n-th chosen set, for each of several tables.
+    def held(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
+        """Return, for the n-th chosen hand, row ``masks[n]`` of :meth:`holds`, for each of several tables.
 
         Unlike :meth:`holds`, only this one way to hold cards of each set is computed.
         """
-        found = np.zeros((len(every), len(chosen)), dtype=np.int64)
+        found = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1
         for mask in np.unique(masks).tolist():
             here = np.flatnonzero(masks == mask)
@@ -197,14 +197,14 @@ class Sets:
                 if both & mask == mask:
                     sign = -1 if (both ^ mask).bit_count() % 2 else 1
                     number = self.parts(chosen[here], both)
-                    for row, tables in zip(found, every, strict=True):
+                    for row, tables in zip(found, table_sets, strict=True):
                         row[here] += sign * tables[both.bit_count()][number]
         return found
 
 
 @lru_cache(maxsize=16)
 def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
-    """Return the transitions by which ranks are added to a hand one by one, and every combination of ``size`` ranks.
+    """Return the steps by which ranks are added to a hand one by one, and every combination of ``size`` ranks.
 
     ``steps[k][state, rank]`` is the state of k + 1 cards that follows a state of k cards, whatever the order
     of the cards. A state of ``size`` cards is its index in the list of combinations. There are four cards of
@@ -214,13 +214,13 @@ def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int,
     keys: list[tuple[int, ...]] = [()]
     for _ in range(size):
         step = np.zeros((len(keys), ranks), dtype=np.int32)
-        made: dict[tuple[int, ...], int] = {}
+        numbers: dict[tuple[int, ...], int] = {}
         for n, key in enumerate(keys):
             for rank in range(ranks):
                 if key.count(rank) < (1 if rank == JOKER_RANK else 4):
-                    step[n, rank] = made.setdefault(tuple(sorted((*key, rank))), len(made))
+                    step[n, rank] = numbers.setdefault(tuple(sorted((*key, rank))), len(numbers))
         steps.append(step)
-        keys = list(made)
+        keys = list(numbers)
     return steps, keys
 
 

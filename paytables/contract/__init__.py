@@ -1,4 +1,4 @@
-"""The interface between a game and its driver: wagers, draws, steps, outcomes.
+"""The interface between a game and the program that drives it: wagers, draws, steps, outcomes.
 
 A game is played in rounds. A round is a generator of steps over the bets of a wager: a :class:`Decision` asks
 a seat (and may add to its stake), a :class:`Settlement` decides a bet, a :class:`Cue` is for the screen only.

@@ -14,7 +14,7 @@ from paytables.errors import ReplayError
 
 
 class Draw(Protocol):
-    """A source of random numbers; each call is one recorded number."""
+    """A source of a game's random numbers; each call is one recorded number."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``). ``purpose`` says what the number decides; it is recorded."""
@@ -36,7 +36,7 @@ def deal_one(draw: Draw, remaining: list[T], purpose: str) -> T:
 
 
 def draw_weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:
-    """Draw an index of ``weights`` with probability proportional to its weight."""
+    """Draw one index of ``weights``, each with probability proportional to its weight."""
     value = draw.below(sum(weights), purpose)
     for index, weight in enumerate(weights):
         if value < weight:
@@ -47,13 +47,13 @@ def draw_weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int
 
 @dataclass(slots=True)
 class RecordingDraw:
-    """A draw that passes requests on and stores each number in ``records``, as ``(bound, value, purpose)``."""
+    """A draw that takes its numbers from another and stores each in ``records``, as ``(bound, value, purpose)``."""
 
     source: Draw
     records: list[tuple[int, int, str]] = field(default_factory=list)
 
     def below(self, bound: int, purpose: str) -> int:
-        """Draw from the source and record the number."""
+        """Draw a number from the source, record it with its bound and purpose, and return it."""
         value = self.source.below(bound, purpose)
         self.records.append((bound, value, purpose))
         return value
@@ -61,13 +61,13 @@ class RecordingDraw:
 
 @dataclass(slots=True)
 class ReplayDraw:
-    """A draw that returns recorded numbers, and rejects a record that does not fit the game."""
+    """A draw that returns the recorded numbers of an earlier game, and rejects a record that does not fit."""
 
     records: Sequence[Sequence[Json]]
     position: int = 0
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return the next recorded value. Raises :class:`ReplayError` if record and game differ."""
+        """Return the next recorded number. Raises :class:`ReplayError` if the game asks for a different one."""
         if self.position >= len(self.records):
             raise ReplayError(
                 f"draw {self.position} ({purpose}): the record has only {len(self.records)} draws"

@@ -10,7 +10,7 @@ from paytables.contract.data import Json
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A remark on a part of a definition that is legal but may surprise: its key, and what it causes."""
+    """A remark on a part of a game's definition that is legal but may surprise: its key, and what it causes."""
 
     key: str
     text: str
@@ -18,7 +18,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class LevelShare:
-    """A part of a progressive level that was won. The rest stays in the level."""
+    """A part of a progressive level that was won; the remainder stays in the level."""
 
     level: str
     share: Fraction
@@ -29,7 +29,7 @@ class LevelShare:
             raise ValueError(f"{self.share} of the level {self.level!r} is not between 0 and 1")
 
     def to_json(self) -> dict[str, Json]:
-        """Return the part in the form used by the journal and the screen; :func:`level_hit` is the inverse."""
+        """Return the part as the JSON object that journal and screen use; :func:`level_hit` is the inverse."""
         return {"level": self.level, "share": str(self.share)}
 
 
@@ -38,7 +38,10 @@ LevelHit: TypeAlias = str | LevelShare
 
 
 def level_hit(data: Json) -> LevelHit:
-    """Return the hit, on a level or a part of it, in its stored form. Raises KeyError, TypeError or ValueError."""
+    """Return a progressive hit, of a whole level or a part, from its stored form.
+
+    Raises KeyError, TypeError or ValueError.
+    """
     if isinstance(data, str):
         return data
     return LevelShare(str(data["level"]), Fraction(str(data["share"])))
@@ -76,7 +79,7 @@ class LevelPlay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeInKind:
-    """A prize in kind, by id: its name and description, by language.
+    """A prize in kind of a game, by id: its name and description for the player, by language.
 
     ``value_cents`` is its value as stated by the operator, in minor units; no return includes it.
     """

@@ -15,10 +15,11 @@ WHEEL_DECIDES: Final = "wheel"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A question to a seat. The game waits until one of ``options`` is chosen. ``prompt`` is data for the screen.
+    """A question to a seat; the game waits until one of ``options`` is chosen.
 
-    ``stakes`` maps an option to the bet that it adds (a raise, a double, insurance). Other options are free,
-    and at least one always is: the first free one is used if a player does not answer while others wait.
+    ``prompt`` is data for the screen. ``stakes`` maps an option to the bet that it adds (a raise, a double,
+    insurance). Other options are free, and at least one always is: the first free one is used if a player
+    does not answer while others wait.
     """
 
     kind: str
@@ -28,19 +29,19 @@ class Decision:
     seat: int = 0
 
     def check(self, choice: "Choice | None") -> Json:
-        """Return the chosen value. Raises :class:`ChoiceError` unless it is one of the options."""
+        """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
         if choice is None or choice.value not in self.options:
             got = "nothing" if choice is None else repr(choice.value)
             raise ChoiceError(f"{self.kind}: {got} is not one of {list(self.options)}")
         return choice.value
 
     def adds(self, option: Json) -> int:
-        """Return the credits an option adds to the stake."""
+        """Return the credits that choosing an option adds to the stake."""
         bet = self.bet(option)
         return 0 if bet is None else bet.credits
 
     def bet(self, option: Json) -> Bet | None:
-        """Return the bet an option adds, or None if it is free."""
+        """Return the bet that choosing an option adds, or None if it is free."""
         return self.stakes.get(option) if self.stakes else None
 
     @property
@@ -54,20 +55,20 @@ class Decision:
         return self if len(open_) == len(self.options) else replace(self, options=open_)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the decision in the form used by the journal and the screen."""
+        """Return the decision as the JSON object that journal and screen use."""
         return {"kind": self.kind, "options": list(self.options), "prompt": dict(self.prompt)}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The player's answer to a :class:`Decision`."""
+    """A player's answer to a :class:`Decision`."""
 
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A decided bet, or one prize of it.
+    """One decided bet of a round, or one prize of it, with the credits that the player receives.
 
     Unless ``pays`` is set, credits up to the stake are the stake, or a part of it, returned. Two settlements
     that differ only in ``pays`` are equal, because journals written by earlier versions do not have it.
@@ -94,14 +95,14 @@ class Settlement:
         return 0 < self.credits <= self.staked and not self.pays
 
     def to_json(self) -> dict[str, Json]:
-        """Return the settlement in the form used by the journal and the screen; :meth:`from_json` is the inverse."""
+        """Return the settlement as the JSON object that journal and screen use; :meth:`from_json` is the inverse."""
         own = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
         optional = {key: value for key, value in own.items() if value}
         return {"name": self.name, "credits": self.credits, **optional, **self.detail}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Settlement":
-        """Read a settlement back from :meth:`to_json`."""
+        """Return the settlement in a JSON object from :meth:`to_json`."""
         detail = {name: value for name, value in data.items() if name not in _OWN}
         return cls(
             name=str(data["name"]),
@@ -126,13 +127,13 @@ class Cue:
     seat: int | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the cue in the form used by the screen."""
+        """Return the cue as the JSON object that the screen uses."""
         return {"cue": self.kind, **self.data}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one round."""
+    """The result of one round of a game: settlements, other prizes, the display, and the table left behind."""
 
     settlements: tuple[Settlement, ...] = ()
     """The decided bets in order; the win is their sum and is not stored separately."""
@@ -147,24 +148,26 @@ class Outcome:
 
     @property
     def win_credits(self) -> int:
-        """Return the sum of all settlements; if a double-up was played, the win after it."""
-        return sum([each.credits for each in self.settlements])
+        """Return the round's win: the sum of all settlements, a double-up included."""
+        return sum([settlement.credits for settlement in self.settlements])
 
     @property
     def push_credits(self) -> int:
         """Return the part of the win that is only returned stakes: pushes, halves, bets taken down."""
-        return sum([each.credits for each in self.settlements if each.is_stake_returned])
+        return sum([settlement.credits for settlement in self.settlements if settlement.is_stake_returned])
 
     @property
     def double_up_stakes(self) -> tuple[int, ...]:
-        """Return the credits at stake in each round of the double-up; empty if there was none.
+        """Return the credits at stake in each round of the game's double-up; empty if there was none.
 
         The first is the win before the double-up; each later one is the win after the previous round.
         """
-        for each in self.settlements:
-            if each.name == "double-up" and "rounds" in each.detail:
-                left = (int(one["credits"]) for one in each.detail["rounds"][:-1])
-                return (self.win_credits - each.credits, *left)
+        for settlement in self.settlements:
+            if settlement.name == "double-up" and "rounds" in settlement.detail:
+                later_stakes = (
+                    int(double_up_round["credits"]) for double_up_round in settlement.detail["rounds"][:-1]
+                )
+                return (self.win_credits - settlement.credits, *later_stakes)
         return ()
 
     def to_json(self) -> dict[str, Json]:
@@ -183,7 +186,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Outcome":
-        """Read an outcome back; :meth:`to_json` is the inverse.
+        """Return the outcome in a JSON object from :meth:`to_json`.
 
         Raises ValueError if the stated win is not the sum of its settlements.
         """
@@ -208,7 +211,7 @@ Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
 def view_of_seat(play: Play, seat: int) -> Play:
-    """Return a shared round as one seat plays it: without the stakes and settlements of other seats.
+    """Return a shared round as it is for one seat: without the stakes and settlements of other seats.
 
     Decisions of other seats are still asked, because their answers affect what is drawn, but without their
     costs.
@@ -228,7 +231,7 @@ def view_of_seat(play: Play, seat: int) -> Play:
 
 
 class Round:
-    """A round in progress: its decision, if it waits for one; its settlements and cues so far; or its outcome.
+    """A round of a game in progress: the decision it waits for, its settlements and cues so far, or its outcome.
 
     ``staked`` are the bets of its wager and of every raise since. Nothing is played before :meth:`advance`.
     """
@@ -242,9 +245,10 @@ class Round:
         self._play = play
 
     def advance(self, choice: Choice | None = None) -> None:
-        """Play on to the next decision or to the end. The first call has no choice, each later one has the answer.
+        """Play the round on to its next decision or to its end.
 
-        Raises :class:`ChoiceError` for an answer that is not among the options.
+        The first call has no choice, each later one has the answer. Raises :class:`ChoiceError` for an answer
+        that is not among the options.
         """
         pending, self.cues = self.decision, []
         try:
@@ -271,18 +275,23 @@ class Round:
         return sum(bet.credits for bet in self.staked)
 
     def list_undecided_stakes(self) -> tuple[Bet, ...]:
-        """Return the stakes that no settlement has decided yet. They are returned if the round becomes void."""
-        left: dict[tuple[int, str], int] = {}
+        """Return the round's stakes that no settlement has decided yet: they are returned if it becomes void."""
+        undecided: dict[tuple[int, str], int] = {}
         for bet in self.staked:
-            left[bet.seat, bet.spot] = left.get((bet.seat, bet.spot), 0) + bet.credits
-        for each in self.settlements:
-            if (each.seat, each.spot) in left:
-                left[each.seat, each.spot] -= each.staked
-        return tuple(Bet(spot, credits_, seat) for (seat, spot), credits_ in left.items() if credits_ > 0)
+            undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits
+        for settlement in self.settlements:
+            if (settlement.seat, settlement.spot) in undecided:
+                undecided[settlement.seat, settlement.spot] -= settlement.staked
+        return tuple(
+            Bet(spot, credits_, seat) for (seat, spot), credits_ in undecided.items() if credits_ > 0
+        )
 
 
 def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
-    """Run ``play`` to its end, each decision answered by ``answer``. Raises :class:`ChoiceError`."""
+    """Play a round to its end, with each decision answered by ``answer``, and return its outcome.
+
+    Raises :class:`ChoiceError`.
+    """
     played = Round(play, wager)
     played.advance()
     while played.decision is not None:
@@ -293,13 +302,14 @@ def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Cho
 
 
 def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
-    """Run ``play`` to its end with the given choices, in order.
+    """Play a round to its end with the given choices, in order, and return its outcome.
 
     Raises :class:`ChoiceError` if a decision has no choice left, or if choices remain unused.
     """
     pending = iter(choices)
 
     def take_next_choice(decision: Decision) -> Choice:
+        """Return the next of the given choices. Raises :class:`ChoiceError` if none is left."""
         choice = next(pending, None)
         if choice is None:
             raise ChoiceError(f"{decision.kind}: no choice given; the options are {list(decision.options)}")

@@ -20,19 +20,19 @@ class Bet:
     seat: int = 0
 
     def to_json(self) -> dict[str, Json]:
-        """Return the bet in the form used by the journal and the screen; :meth:`from_json` is the inverse."""
+        """Return the bet as the JSON object that journal and screen use; :meth:`from_json` is the inverse."""
         seat = {"seat": self.seat} if self.seat else {}
         return {"spot": self.spot, "credits": self.credits, **seat}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Bet":
-        """Read a bet back from :meth:`to_json`."""
+        """Return the bet in a JSON object from :meth:`to_json`."""
         return cls(spot=str(data["spot"]), credits=int(data["credits"]), seat=int(data.get("seat", 0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A betting spot: its ``odds`` as the rules print them ("35:1"), and its limits in credits.
+    """A betting spot of a game: its ``odds`` as the rules print them ("35:1"), and its limits in credits.
 
     A bet is ``least`` to ``most`` credits in steps of ``step``. ``open``: it accepts bets in the table's
     current state. ``needs``: a bet on that spot must stand or be placed with it. ``group`` joins spots of one
@@ -68,7 +68,7 @@ class Spot:
     """Text on what a win pays, by language, if the odds alone are not enough: a commission, several prices."""
 
     def stakes_cents(self, denomination_cents: int) -> range:
-        """Return the possible stakes at a denomination, in minor units; empty if no bet is accepted."""
+        """Return the stakes possible on this spot at a denomination, in minor units; empty if no bet is accepted."""
         every = range(self.least, self.most + 1, self.step)
         found = range(
             every.start * denomination_cents, every.stop * denomination_cents, self.step * denomination_cents
@@ -124,7 +124,7 @@ class Wager:
 
     @property
     def bets(self) -> tuple[Bet, ...]:
-        """Return every bet of the wager; for a game without spots, one bet on :data:`WHOLE`."""
+        """Return every bet of the wager; for a game without spots, its one bet on :data:`SINGLE_SPOT`."""
         if "seats" in self.options:
             return _build_bets(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
@@ -133,7 +133,7 @@ class Wager:
 
     @property
     def by_seat(self) -> dict[int, dict[str, int]]:
-        """Return the credits on each spot, for each seat that bets."""
+        """Return, for each seat that bets, the credits on each spot."""
         seats: dict[int, dict[str, int]] = {}
         for bet in self.bets:
             seats.setdefault(bet.seat, {})[bet.spot] = bet.credits
@@ -150,12 +150,12 @@ class Wager:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Wager":
-        """Read a wager back. The game that plays it validates it again."""
+        """Return the wager in a JSON object from :meth:`to_json`. The game that plays it validates it again."""
         return cls(credits=int(data["credits"]), options=dict(data["options"]))
 
 
 def _build_bets(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
-    """Return the bets in a table of credits by seat and spot."""
+    """Return the bets in a wager's table of credits by seat and spot."""
     return tuple(
         Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
     )

@@ -14,8 +14,8 @@ from typing import Final
 from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add_sums, solve_chain
-from paytables.craps.places import THROWS, SpotRules
 from paytables.craps.schema import NUMBERS, PAIRS
+from paytables.craps.spots import THROWS, SpotRules
 from paytables.craps.state import State, apply_throw
 from paytables.layout import Case, Odds, analyse_cases, build_distribution
 from paytables.wording import format_percent
@@ -34,15 +34,15 @@ COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fra
 
 @dataclass
 class Chain:
-    """The results of the bets on a table until the last of them is decided, if no new stakes are placed."""
+    """The Markov chain of a craps table: the results of its bets until all are decided, without new stakes."""
 
-    places: Mapping[str, SpotRules]
+    rules_by_spot: Mapping[str, SpotRules]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
 
     def iter_throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
-        """Yield each possible throw: its probability, its settlements, and the table after it."""
+        """Yield each possible throw of the dice: its probability, its settlements, and the table after it."""
         for dice, chance in PAIR_CHANCES:
-            yield chance, *apply_throw(self.places, state, dice)
+            yield chance, *apply_throw(self.rules_by_spot, state, dice)
 
     def states(self, start: State) -> set[State]:
         """Return every state of the table that can follow ``start``. The search stops above :data:`STATES_MOST`."""
@@ -55,119 +55,140 @@ class Chain:
         return found
 
     def wins(self, start: State) -> Sums[int]:
-        """Return the probability of each total that the bets return until all are decided."""
+        """Return the probability of each total that the bets on the table return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
         if start not in self._wins:
-            alike = [start]
+            same_bet_states = [start]
             rows: list[dict[int, Fraction]] = []
             right: list[Sums[int]] = []
-            for state in alike:  # grows by the states with the same bets
+            for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
-                then: Sums[int] = {}
+                later: Sums[int] = {}
                 for chance, settled, after in self.iter_throws(state):
                     if (after.bets, after.reversed_bets) == (start.bets, start.reversed_bets):
-                        if after not in alike:
-                            alike.append(after)
-                        add_sums(row, {alike.index(after): chance})
+                        if after not in same_bet_states:
+                            same_bet_states.append(after)
+                        add_sums(row, {same_bet_states.index(after): chance})
                     else:
-                        back = sum(each.credits for each in settled)
+                        back = sum(settlement.credits for settlement in settled)
                         later_wins = self.wins(after)
-                        add_sums(then, {back + more: share for more, share in later_wins.items()}, chance)
+                        add_sums(
+                            later,
+                            {back + later_win: share for later_win, share in later_wins.items()},
+                            chance,
+                        )
                 rows.append(row)
-                right.append(then)
-            self._wins |= zip(alike, solve_chain(rows, right), strict=True)
+                right.append(later)
+            self._wins |= zip(same_bet_states, solve_chain(rows, right), strict=True)
         return self._wins[start]
 
 
-def find_highest_throw_return(places: Mapping[str, SpotRules], laid: State) -> dict[int, int]:
-    """Return the most credits that the next or any later throw may return to each seat.
+def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: State) -> dict[int, int]:
+    """Return the most credits that the next or any later throw of the dice may return to each seat.
 
     For each pair of dice, every bet counts with its best result at any point. That is an upper bound, and
     exact for bets that one throw decides.
     """
-    best = {bet: _find_highest_bet_returns(places, bet, laid.point) for bet in laid.bets}
+    best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table.point) for bet in table.bets}
     return {
-        seat: max(sum(best[bet][n] for bet in laid.bets if bet.seat == seat) for n in range(len(PAIRS)))
-        for seat in {bet.seat for bet in laid.bets}
+        seat: max(sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(PAIRS)))
+        for seat in {bet.seat for bet in table.bets}
     }
 
 
-def _find_highest_bet_returns(places: Mapping[str, SpotRules], bet: Bet, point: int | None) -> list[int]:
-    """Return, for each pair of dice, the most that a bet may return on its spot or on one it may travel to."""
-    own = places[bet.spot]
-    boxed = own.bet.kind in {"come", "dontcome"} and not own.key
-    where = (own, *(places[f"{own.id}-{n}"] for n in NUMBERS)) if boxed else (own,)
+def _find_highest_bet_returns(
+    rules_by_spot: Mapping[str, SpotRules], bet: Bet, point: int | None
+) -> list[int]:
+    """Return, for each pair of dice, the most a craps bet may return, on its spot or on one it may travel to."""
+    bet_spot_rules = rules_by_spot[bet.spot]
+    boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.key
+    travelled = (
+        (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in NUMBERS))
+        if boxed
+        else (bet_spot_rules,)
+    )
     found = [0] * len(PAIRS)
-    for place in where:
-        held = point is not None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
+    for spot_rules in travelled:
+        held = (
+            point is not None
+            and not spot_rules.key
+            and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
+        )
         points = (point,) if held else (None, *NUMBERS)
-        for then, is_reversed in product(points, (False, True) if place.can_switch_on_off else (False,)):
+        for tried_point, is_reversed in product(
+            points, (False, True) if spot_rules.can_switch_on_off else (False,)
+        ):
             for n, dice in enumerate(PAIRS):
-                fate = place.fate(dice, then, is_reversed=is_reversed)
+                fate = spot_rules.fate(dice, tried_point, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
-                    found[n] = max(found[n], place.settle_decided(bet, fate, then).credits)
+                    found[n] = max(found[n], spot_rules.settle_decided(bet, fate, tried_point).credits)
     return found
 
 
-def compute_stakes_per_throw(place: SpotRules, point: int | None = None) -> Fraction:
-    """Return the mean number of bets placed per throw if the bet is placed whenever it can be.
+def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
+    """Return the mean number of bets per throw on a craps spot if it is bet on whenever bets are accepted.
 
     Throws in which the bet is off count. Odds are counted as often as there is a number to place them on; for
     those of pass and don't pass ``point`` is that number.
     """
-    on = place.line or place.bet.kind
+    on = spot_rules.line or spot_rules.bet.kind
     rate = {"pass": COME_OUT, "dontpass": COME_OUT, "come": 1 - COME_OUT, "dontcome": 1 - COME_OUT}
     if on in rate:
-        number = place.number or point
-        return rate[on] * (Fraction(WAYS[number], 36) if number and place.line else 1)
-    if not place.can_outlast_throw:
+        number = spot_rules.number or point
+        return rate[on] * (Fraction(WAYS[number], 36) if number and spot_rules.line else 1)
+    if not spot_rules.can_outlast_throw:
         return Fraction(1)
-    plays = 1 - COME_OUT if place.bet.off else Fraction(1)
-    return plays * compute_decided_per_throw(place, None)
+    plays = 1 - COME_OUT if spot_rules.bet.off else Fraction(1)
+    return plays * compute_decided_per_throw(spot_rules, None)
 
 
-def compute_decided_per_throw(place: SpotRules, point: int | None) -> Fraction:
-    """Return the probability that one throw decides a bet that is on."""
-    fates = (place.fate(dice, point, is_reversed=place.bet.off) for dice in THROWS)
+def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
+    """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
+    fates = (spot_rules.fate(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 
-def analyse_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
-    """Return the figures of the minimum bet of each kind and price, played to its end."""
+def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
+    """Return the exact figures of the minimum craps bet of each kind and price, played to its end."""
     found: dict[str, BetAnalysis] = {}
-    for place in places.values():
-        if place.key and place.bet.kind in {"come", "dontcome"}:
+    for spot_rules in rules_by_spot.values():
+        if spot_rules.key and spot_rules.bet.kind in {"come", "dontcome"}:
             continue  # the destination of a come bet: part of its figures
-        on_line = place.bet.kind in {"pass", "dontpass"}
-        for point in NUMBERS if place.line and not place.key else (None if on_line else NUMBERS[0],):
+        on_line = spot_rules.bet.kind in {"pass", "dontpass"}
+        for point in (
+            NUMBERS if spot_rules.line and not spot_rules.key else (None if on_line else NUMBERS[0],)
+        ):
             name = (
-                f"{place.group} {place.pays(point)[0].text}" if place.line and not place.key else place.group
+                f"{spot_rules.group} {spot_rules.pays(point)[0].text}"
+                if spot_rules.line and not spot_rules.key
+                else spot_rules.group
             )
             if name not in found:
-                found[name] = _analyse_bet_alone(places, place, point, name, depth)
+                found[name] = _analyse_bet_alone(rules_by_spot, spot_rules, point, name, depth)
     return tuple(found.values())
 
 
 def _analyse_bet_alone(
-    places: Mapping[str, SpotRules], place: SpotRules, point: int | None, name: str, depth: Depth
+    rules_by_spot: Mapping[str, SpotRules], spot_rules: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
-    """Return the exact figures of one bet at its minimum, alone on the table, until it is decided."""
-    least = place.spot(point).least
-    working = {"working": {place.id: True}} if place.bet.off else {}
-    wager = Wager(least, {"bets": {place.id: least}, **working})
-    reversed_bets = frozenset({(0, place.id)}) if place.bet.off else frozenset()
+    """Return the exact figures of one craps bet at its minimum, alone on the table, until it is decided."""
+    least = spot_rules.spot(point).least
+    working = {"working": {spot_rules.id: True}} if spot_rules.bet.off else {}
+    wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
+    reversed_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
     figures = analyse_cases(
-        name, wager, _iter_cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth
+        name, wager, _iter_cases(Chain(rules_by_spot), State(point, 0, wager.bets, reversed_bets)), depth
     )
     figures = replace(
-        figures, table=None if point is None else _build_table_with_point(places, place, point, least)
+        figures,
+        table=None if point is None else _build_table_with_point(rules_by_spot, spot_rules, point, least),
     )
     if depth is Depth.RETURN:
         return figures
     edge = 1 - figures.rtp
-    throws = _compute_mean_throws(place, point)
-    table = edge * compute_stakes_per_throw(place, point)
+    throws = _compute_mean_throws(spot_rules, point)
+    table = edge * compute_stakes_per_throw(spot_rules, point)
     note = (
         f"decided in {format_percent(throws / 100, 4)} throws on average ({throws}); "
         f"the house keeps {edge} of it a bet, "
@@ -178,35 +199,37 @@ def _analyse_bet_alone(
 
 
 def _build_table_with_point(
-    places: Mapping[str, SpotRules], place: SpotRules, point: int, credits_: int
+    rules_by_spot: Mapping[str, SpotRules], spot_rules: SpotRules, point: int, credits_: int
 ) -> object:
-    """Return a table with a point on which a bet can be placed.
+    """Return the stored state of a table with this point, on which a bet on the spot can be placed.
 
     The bet that it requires stands there; if it requires none, the shooter's line bet does.
     """
-    lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
-    needs = place.needs or next(lines)
-    times = place.bet.times.get(place.key or str(point), 1) if place.needs else 1
-    stake = max(places[needs].spot(None).least, -(-credits_ // times) if place.bet.times else 1)
+    lines = (
+        line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}
+    )
+    needs = spot_rules.needs or next(lines)
+    times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.needs else 1
+    stake = max(rules_by_spot[needs].spot(None).least, -(-credits_ // times) if spot_rules.bet.times else 1)
     return State(point, 0, (Bet(needs, stake),)).to_json()
 
 
-def _compute_mean_throws(place: SpotRules, point: int | None) -> Fraction:
-    """Return the mean number of throws until a bet is decided, if it is on in all of them."""
-    if place.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
+def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
+    """Return the mean number of throws until a craps bet is decided, if it is on in all of them."""
+    if spot_rules.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
         return 1 / COME_OUT
-    return 1 / compute_decided_per_throw(place, point)
+    return 1 / compute_decided_per_throw(spot_rules, point)
 
 
 def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
-    """Yield one case for each total that a single bet may return."""
+    """Yield one case for each total that the only bet on the table may return."""
     (bet,) = start.bets
     for back, chance in chain.wins(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"
         weight = chance * 36
         weight_or_chance = (
             int(weight)
-            if weight.denominator == 1 and not chain.places[bet.spot].can_outlast_throw
+            if weight.denominator == 1 and not chain.rules_by_spot[bet.spot].can_outlast_throw
             else chance
         )
         yield Case(
@@ -214,17 +237,17 @@ def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
         )
 
 
-def analyse_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetAnalysis:
-    """Return the figures of a wager's new stakes on a table, until each bet is decided.
+def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: Wager) -> BetAnalysis:
+    """Return the exact figures of a wager's new stakes on a craps table, until each bet is decided.
 
     The distribution is exact up to :data:`STATES_MOST` states of the table. Beyond that, mean and variance
     are exact and the highest win is an upper bound.
     """
-    laid = replace(laid, shooter=0)
+    table = replace(table, shooter=0)
     new = tuple(bet for bet in wager.bets if bet.credits > 0)
-    chain = Chain(places)
+    chain = Chain(rules_by_spot)
     starts = {
-        bet: replace(laid, bets=(bet,), reversed_bets=laid.reversed_bets & {(bet.seat, bet.spot)})
+        bet: replace(table, bets=(bet,), reversed_bets=table.reversed_bets & {(bet.seat, bet.spot)})
         for bet in new
     }
     cost = wager.credits
@@ -243,21 +266,21 @@ def analyse_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) ->
         prizes=tuple(_iter_prizes(distributions, cost)),
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
-    start = laid.with_bets(new, laid.reversed_bets)
+    start = table.with_bets(new, table.reversed_bets)
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
-        return replace(figures, variance=_compute_sum_variance(chain, laid, distributions), notes=(note,))
+        return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
     distribution = build_distribution(chain.wins(start))
     return figures.with_distribution(distribution)
 
 
 def _compute_sum_variance(
-    chain: Chain, laid: State, distributions: Mapping[Bet, WinDistribution]
+    chain: Chain, table: State, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
-    """Return the variance of the sum of all bets, from those of single bets and of every pair of bets."""
+    """Return the variance of the total return of several bets, from single bets and every pair of bets."""
     single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
-        build_distribution(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
+        build_distribution(chain.wins(table.with_bets(pair, table.reversed_bets)))
         for pair in combinations(distributions, 2)
     )
     return (
@@ -267,7 +290,7 @@ def _compute_sum_variance(
 
 
 def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
-    """Yield the prizes of each bet; ``cost`` is the cost of the wager in credits."""
+    """Yield the results of each bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
     for bet, distribution in distributions.items():
         for back, count in distribution.counts.items():
             if back:

@@ -19,16 +19,16 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
     for i, row in enumerate(rows):
         for j in row:
             into[j].add(i)
-    left = set(range(len(rows)))
+    remaining = set(range(len(rows)))
     eliminated: list[int] = []
-    while left:
-        k = min(left, key=lambda k: (len(rows[k]) * len(into[k]), k))
-        left.remove(k)
+    while remaining:
+        k = min(remaining, key=lambda k: (len(rows[k]) * len(into[k]), k))
+        remaining.remove(k)
         eliminated.append(k)
         leaves = 1 - rows[k].pop(k, Fraction(0))
         rows[k] = {j: share / leaves for j, share in rows[k].items()}
         right[k] = {key: value / leaves for key, value in right[k].items()}
-        for i in into[k] & left:
+        for i in into[k] & remaining:
             share = rows[i].pop(k)
             add_sums(rows[i], rows[k], share)
             add_sums(right[i], right[k], share)
@@ -41,6 +41,6 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
 
 
 def add_sums(into: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
-    """Add ``share`` times ``sums`` to ``into``, in place."""
+    """Add ``share`` times each number in ``sums`` to the number with the same key in ``into``, in place."""
     for key, value in sums.items():
         into[key] = into.get(key, Fraction(0)) + share * value

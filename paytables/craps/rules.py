@@ -8,8 +8,8 @@ from typing import Self
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager, throw_dice
 from paytables.craps import figures
-from paytables.craps.places import Felt, SpotRules
 from paytables.craps.schema import CrapsDefinition
+from paytables.craps.spots import Felt, SpotRules
 from paytables.craps.state import OPENING, State, apply_throw, state_from_json
 from paytables.errors import WagerError
 from paytables.layout import Layout, TableRules
@@ -18,24 +18,24 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class CrapsRules(TableRules):
-    """A playable craps table, in the state that the last throw has left."""
+    """The rules of a playable craps table, in the state that the last throw has left."""
 
     felt: Felt
     state: State = OPENING
 
     @property
     def definition(self) -> CrapsDefinition:
-        """Return the definition of the table."""
+        """Return the definition from which these craps rules were built."""
         return self.felt.definition
 
     @property
-    def places(self) -> Mapping[str, SpotRules]:
+    def rules_by_spot(self) -> Mapping[str, SpotRules]:
         """Return the rules of every betting spot, by id."""
-        return self.felt.places
+        return self.felt.rules_by_spot
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the spots and limits in the table's current state."""
+        """Return the layout of betting spots and limits in the table's current state."""
         return Layout(
             spots=tuple(self.felt.spots[self.state.point].values()),
             table=self.definition.table,
@@ -45,7 +45,7 @@ class CrapsRules(TableRules):
         )
 
     def at(self, table: object) -> Self:
-        """Return the rules for the table state left by a throw. Raises ValueError for any other state."""
+        """Return the craps rules for the table state that a throw has left. Raises ValueError for any other state."""
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
@@ -55,16 +55,16 @@ class CrapsRules(TableRules):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the key of the point: the dice are thrown for all seats."""
+        """Return the key of the table state that all seats share: the point, as the dice are thrown for all."""
         return frozenset({"point"})
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return the key of the point, which a player's pass bet depends on even if others throw."""
+        """Return the key of the table state on which a player's pass bet depends even if others throw: the point."""
         return frozenset({"point"})
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that remain on the table between throws."""
+        """Return the bets that stay on the craps table from one throw to the next."""
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
@@ -77,16 +77,25 @@ class CrapsRules(TableRules):
             self.state.point,
             {spot for seat, spot in self.state.reversed_bets if not seat},
         )
-        lines = [place.id for place in self.places.values() if place.bet.kind in {"pass", "dontpass"}]
-        switchable = [place for place in self.places.values() if place.can_switch_on_off]
+        lines = [
+            spot_rules.id
+            for spot_rules in self.rules_by_spot.values()
+            if spot_rules.bet.kind in {"pass", "dontpass"}
+        ]
+        switchable = [
+            spot_rules for spot_rules in self.rules_by_spot.values() if spot_rules.can_switch_on_off
+        ]
         return {
             "point": point,
             "first": tuple(lines) if self.definition.shooter_bets and point is None else (),
-            "plays": {place.id: place.bet.off == (place.id in reversed_spots) for place in switchable},
+            "plays": {
+                spot_rules.id: spot_rules.bet.off == (spot_rules.id in reversed_spots)
+                for spot_rules in switchable
+            },
         }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the settlements of every bet that a leaving player takes down, and the table without them.
+        """Return the settlements of the bets that a leaving player takes down, and the table state without them.
 
         Pass and come bets cannot be taken down; they stay and are played to their end. If the shooter must
         leave the minimum don't pass bet, that stays too, without its odds.
@@ -94,20 +103,24 @@ class CrapsRules(TableRules):
         remaining: list[Bet] = []
         given: list[Settlement] = []
         for bet in self.state.bets:
-            place = self.places[bet.spot]
-            least = self._find_least_to_leave(place, bet.seat) if place.is_removable else bet.credits
+            spot_rules = self.rules_by_spot[bet.spot]
+            least = (
+                self._find_least_to_leave(spot_rules, bet.seat) if spot_rules.is_removable else bet.credits
+            )
             if least < bet.credits:
                 taken_down = replace(bet, credits=bet.credits - least)
-                given.append(place.settle_taken_down(taken_down, self.state.point))
+                given.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if least:
                 remaining.append(replace(bet, credits=min(least, bet.credits)))
-        left = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
-        return tuple(given), left.to_json()
+        table = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
+        return tuple(given), table.to_json()
 
-    def _find_least_to_leave(self, place: SpotRules, seat: int) -> int:
-        """Return what the shooter must leave on don't pass until it is decided, in credits."""
-        must_leave = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
-        return self.cloth.by_id[place.id].least if must_leave else 0
+    def _find_least_to_leave(self, spot_rules: SpotRules, seat: int) -> int:
+        """Return what a seat, if it is the shooter, must leave on don't pass until it is decided, in credits."""
+        must_leave = (
+            spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
+        )
+        return self.cloth.by_id[spot_rules.id].least if must_leave else 0
 
     def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
@@ -124,9 +137,9 @@ class CrapsRules(TableRules):
         )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
-        laid = self.laid(wager)
+        table = self.place_bets(wager)
         if self.definition.table.most_win is not None:
-            self.cloth.check_highest_win(figures.find_highest_throw_return(self.places, laid))
+            self.cloth.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, table))
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
@@ -136,7 +149,7 @@ class CrapsRules(TableRules):
             if sum(form.bets.values()) == credits_:
                 try:
                     wager = self.cloth.wager(credits_, form=form.id)
-                    self.laid(wager)
+                    self.place_bets(wager)
                 except WagerError as error:
                     refused = refused or error
                 else:
@@ -145,18 +158,18 @@ class CrapsRules(TableRules):
             f"no bet of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def laid(self, wager: Wager) -> State:
+    def place_bets(self, wager: Wager) -> State:
         """Return the table with the wager's bets on it, before the throw. Raises :class:`WagerError`."""
         state = self.state
         standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
-            where, place = (bet.seat, bet.spot), self.places[bet.spot]
+            where, spot_rules = (bet.seat, bet.spot), self.rules_by_spot[bet.spot]
             stood = standing.pop(where, 0)
-            if stood and bet.credits > 0 and place.bet.kind in {"dontpass", "dontcome"}:
+            if stood and bet.credits > 0 and spot_rules.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
                     f"bets.{bet.spot}: {format_count(stood, 'credit')} stand there and may not be increased"
                 )
-            if stood + bet.credits < (least := self._find_least_to_leave(place, bet.seat)):
+            if stood + bet.credits < (least := self._find_least_to_leave(spot_rules, bet.seat)):
                 raise WagerError(
                     f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
                 )
@@ -165,55 +178,60 @@ class CrapsRules(TableRules):
         if not standing:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing.items()]
-        laid = state.with_bets(bets, self._list_reversed_bets(wager, standing))
-        return self._give_dice_to_shooter(laid, wager)
+        table = state.with_bets(bets, self._list_reversed_bets(wager, standing))
+        return self._give_dice_to_shooter(table, wager)
 
     def _list_reversed_bets(
         self, wager: Wager, standing: Mapping[tuple[int, str], int]
     ) -> Iterable[tuple[int, str]]:
-        """Return seat and spot of each bet that its player has turned on or off, now or in an earlier round."""
+        """Return seat and spot of each bet that is turned on or off, by this wager or in an earlier round.
+
+        Raises :class:`WagerError` for a choice that is not possible.
+        """
         reversed_bets = set(self.state.reversed_bets)
         for seat, spot, plays in _iter_on_off_choices(wager.options):
-            place = self.places.get(spot)
-            if place is None or not place.can_switch_on_off:
+            spot_rules = self.rules_by_spot.get(spot)
+            if spot_rules is None or not spot_rules.can_switch_on_off:
                 raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
             if not isinstance(plays, bool):
                 raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
             if (seat, spot) not in standing:
                 raise WagerError(f"working.{spot}: no bet stands there")
-            (reversed_bets.add if plays == place.bet.off else reversed_bets.discard)((seat, spot))
+            (reversed_bets.add if plays == spot_rules.bet.off else reversed_bets.discard)((seat, spot))
         return reversed_bets
 
-    def _give_dice_to_shooter(self, laid: State, wager: Wager) -> State:
-        """On a come-out, give the dice to the next seat with a bet on pass or don't pass; return the table.
+    def _give_dice_to_shooter(self, table: State, wager: Wager) -> State:
+        """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
         If nobody has such a bet, the table is returned unchanged: the dice are thrown for the bets that wait
         for their decision. Raises :class:`WagerError` for new bets then, if the rules require a shooter with
         such a bet.
         """
-        if laid.point is not None:
-            return laid
+        if table.point is not None:
+            return table
         seats = self.definition.table.seats
-        lines = {bet.seat for bet in laid.bets if self.places[bet.spot].bet.kind in {"pass", "dontpass"}}
+        lines = {
+            bet.seat for bet in table.bets if self.rules_by_spot[bet.spot].bet.kind in {"pass", "dontpass"}
+        }
         if not lines:
             if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
                 raise WagerError("bets: the shooter of a come-out must have a bet on pass or don't pass")
-            return laid
-        shooter = min(lines, key=lambda seat: (seat - laid.shooter) % seats)
-        return replace(laid, shooter=shooter)
+            return table
+        shooter = min(lines, key=lambda seat: (seat - table.shooter) % seats)
+        return replace(table, shooter=shooter)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Throw the dice once, and settle every bet that the throw decides."""
+        """Play a round: throw the dice once, and settle every bet that the throw decides."""
         wager = self.wager(wager.credits, **wager.options)
-        laid = self.laid(wager)
+        table = self.place_bets(wager)
         first, second = throw_dice(draw, 2)
         dice = (first, second)
         yield Cue("dice", {"dice": list(dice)})
         for bet in wager.bets:
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
-                yield self.places[bet.spot].settle_taken_down(taken_down, self.state.point)
-        settlements, after = apply_throw(self.places, laid, dice, self.definition.table.seats)
+                yield self.rules_by_spot[bet.spot].settle_taken_down(taken_down, self.state.point)
+        settlements, after = apply_throw(self.rules_by_spot, table, dice, self.definition.table.seats)
         yield from settlements
         display = {
             "kind": "table",
@@ -221,7 +239,7 @@ class CrapsRules(TableRules):
             "result": f"{dice[0]}-{dice[1]}",
             "dice": list(dice),
             "total": sum(dice),
-            "come_out": laid.point is None,
+            "come_out": table.point is None,
             "point": after.point,
             "shooter": after.shooter,
             "standing": [bet.to_json() for bet in after.bets],
@@ -237,12 +255,14 @@ class CrapsRules(TableRules):
             "point": self.state.point,
             **self.cloth.to_json(),
             "spots": [spot.to_json() for spot in self.cloth.spots],
-            "off": [place.id for place in self.places.values() if place.bet.off],
-            "says": [place.id for place in self.places.values() if place.can_switch_on_off],
+            "off": [spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.bet.off],
+            "says": [
+                spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.can_switch_on_off
+            ],
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return sentences on what each bet pays in addition to its stake, and on which throws."""
+        """Return sentences on what each craps bet pays in addition to its stake, and on which throws."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -255,23 +275,23 @@ class CrapsRules(TableRules):
         )
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of each bet to its end; see :mod:`paytables.craps.figures`."""
+        """Return the exact figures of each bet, played to its end; see :mod:`paytables.craps.figures`."""
         header = self.definition.game
-        bets = figures.analyse_places(self.places, depth)
+        bets = figures.analyse_spots(self.rules_by_spot, depth)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that this or a later throw may return to a seat, standing bets included."""
-        return max(figures.find_highest_throw_return(self.places, self.laid(wager)).values())
+        return max(figures.find_highest_throw_return(self.rules_by_spot, self.place_bets(wager)).values())
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of a wager's new stakes, each bet played to its end."""
         wager = self.wager(wager.credits, **wager.options)
-        return figures.analyse_wager(self.places, self.laid(wager), wager)
+        return figures.analyse_wager(self.rules_by_spot, self.place_bets(wager), wager)
 
 
 def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
-    """Yield the on/off choices in a wager: the seat, the spot, and the value."""
+    """Yield the choices in a wager to turn bets on or off: the seat, the spot, and the value."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}
     if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):

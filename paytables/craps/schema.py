@@ -18,7 +18,7 @@ NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
 
 Kind = Literal["pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"]
-#: The keys that a bet's pays may have, by its kind; line bets have none, and pay even money.
+#: The keys that the pays of a craps bet may have, by its kind; line bets have none, and pay even money.
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("pass", "dontpass", "come", "dontcome"), ()),
     **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, NUMBERS))),
@@ -29,14 +29,14 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Commission(Strict):
-    """A fee paid in advance for a bet to be accepted; it is not returned with the bet."""
+    """A fee paid in advance for a craps bet to be accepted; it is not returned with the bet."""
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
     of: Literal["stake", "win"]
 
 
 class CrapsBet(Strict):
-    """A bet of the layout. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
+    """A bet of the craps layout. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
 
     ``hard`` wins with a double, and loses with 7 or with its total made otherwise. ``throw`` is decided by
     the total of one throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for
@@ -61,7 +61,7 @@ class CrapsBet(Strict):
 
     @model_validator(mode="after")
     def _check_keys(self) -> "CrapsBet":
-        """Refuse keys that do not belong to this kind of bet."""
+        """Refuse keys that do not belong to this kind of craps bet."""
         keys = _KEYS[self.kind]
         for key in (*self.pays, *self.times):
             if key not in keys:
@@ -90,7 +90,7 @@ class CrapsBet(Strict):
 
 
 class Strategy(Strict):
-    """A strategy whose figures are computed: each bet of ``keep`` is placed again if none stands.
+    """A way to play craps whose figures are computed: each bet of ``keep`` is placed again if none stands.
 
     A come or don't come bet is placed while fewer than ``points`` of its kind stand on numbers. ``odds``: the
     maximum odds are placed on every line bet.
@@ -113,7 +113,7 @@ class CrapsDefinition(TableDefinition):
     strategy: tuple[Strategy, ...] = ()
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays: its name, and its odds by what it pays on."""
+        """Return, by language, what each bet pays: its name, and its odds by the number or dice it pays on."""
         return {
             "en": [f"{bet.name.en}: {_format_pays(bet, 'en')}" for bet in self.bet],
             "fr": [f"{bet.name.fr} : {_format_pays(bet, 'fr')}" for bet in self.bet],
@@ -121,7 +121,7 @@ class CrapsDefinition(TableDefinition):
 
 
 def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
-    """Return, by language, a text on what a bet pays, or None if its odds alone say it.
+    """Return, by language, a text on what a craps bet pays, or None if its odds alone say it.
 
     The text states a commission, or the several pays of one throw.
     """
@@ -137,7 +137,10 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
 
 
 def _format_pays(bet: CrapsBet, language: str) -> str:
-    """Return text such as ``2 to 1 (4, 10); 3 to 2 (5, 9)``, without numbers if a bet of one throw has one pay."""
+    """Return a bet's pays as text such as ``2 to 1 (4, 10); 3 to 2 (5, 9)``.
+
+    Numbers are left out if a bet of one throw has one pay.
+    """
     keys: dict[str, list[str]] = {}
     for key, odds in bet.pays.items():
         keys.setdefault(odds.format_by_language()[language], []).append(key)
@@ -149,7 +152,10 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
 
 
 def check(definition: CrapsDefinition, file: str) -> None:
-    """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
+    """Check what the model of a craps definition alone cannot check.
+
+    Raises :class:`DefinitionError` with the key.
+    """
     ids = [bet.id for bet in definition.bet]
     kinds = {bet.id: bet.kind for bet in definition.bet}
     for n, bet in enumerate(definition.bet):

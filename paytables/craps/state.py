@@ -1,12 +1,12 @@
-"""The table state between throws: the point, the shooter, the standing bets, and their on/off choices."""
+"""The craps table state between throws: the point, the shooter, standing bets, and their on/off choices."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from paytables.contract import Bet, Settlement
-from paytables.craps.places import Felt, SpotRules
 from paytables.craps.schema import NUMBERS
+from paytables.craps.spots import Felt, SpotRules
 from paytables.definition import CREDITS_MAX
 from paytables.layout import bets_from_json, bets_to_json
 from paytables.wording import format_count
@@ -14,7 +14,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A table between two throws.
+    """The state of a craps table between two throws.
 
     ``reversed_bets``, by seat and spot, are those that their player has turned on or off against the default.
     ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
@@ -32,7 +32,7 @@ class State:
     def with_bets(
         self, bets: Iterable[Bet], reversed_bets: Iterable[tuple[int, str]], seats: int = 1
     ) -> Self:
-        """Return the table with these bets in place of its bets. When a bet ends, so does its player's on/off choice.
+        """Return the table with these bets instead of its bets; an on/off choice ends with its bet.
 
         At a table for one player, the point is cleared with the last bet: nobody is left to throw for it.
         """
@@ -63,7 +63,7 @@ OPENING: Final = State()
 
 
 def state_from_json(data: object, felt: Felt) -> State:
-    """Return a stored table state. Raises ValueError, with the reason, for a state that no throw leaves."""
+    """Return a craps table's stored state. Raises ValueError, with the reason, for a state that no throw leaves."""
     if data is None:
         return OPENING
     seats = felt.definition.table.seats
@@ -76,7 +76,7 @@ def state_from_json(data: object, felt: Felt) -> State:
         raise ValueError(f"{point!r} is not a point")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
         raise ValueError(f"there is no seat {shooter!r} to throw")
-    bets = bets_from_json(data["bets"], felt.places, seats)
+    bets = bets_from_json(data["bets"], felt.rules_by_spot, seats)
     try:
         reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
@@ -94,38 +94,53 @@ def state_from_json(data: object, felt: Felt) -> State:
 
 
 def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
-    """Raise ValueError for a bet that cannot stay on the table between throws."""
-    place, spot = felt.places[bet.spot], felt.spots[state.point][bet.spot]
+    """Raise ValueError for a craps bet that cannot stay on the table between throws."""
+    spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
-    ended = state.point is None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
-    boxed = place.bet.kind in {"come", "dontcome"} and not place.key and not place.bet.waits
-    if not place.can_outlast_throw or ended or boxed or (is_reversed and not place.can_switch_on_off):
+    ended = (
+        state.point is None
+        and not spot_rules.key
+        and (spot_rules.line or spot_rules.bet.kind in {"pass", "dontpass"})
+    )
+    boxed = spot_rules.bet.kind in {"come", "dontcome"} and not spot_rules.key and not spot_rules.bet.waits
+    if (
+        not spot_rules.can_outlast_throw
+        or ended
+        or boxed
+        or (is_reversed and not spot_rules.can_switch_on_off)
+    ):
         raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}"
         )
-    laid = state.at(bet.seat)
-    if place.needs is not None and place.needs not in laid:
-        raise ValueError(f"a bet on {bet.spot!r}, and none on {place.needs!r}")
-    if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(place, laid, state.point)):
+    seat_bets = state.at(bet.seat)
+    if spot_rules.needs is not None and spot_rules.needs not in seat_bets:
+        raise ValueError(f"a bet on {bet.spot!r}, and none on {spot_rules.needs!r}")
+    if not spot.least <= bet.credits <= min(spot.most, find_maximum_odds(spot_rules, seat_bets, state.point)):
         raise ValueError(
             f"{format_count(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot"
         )
 
 
-def find_maximum_odds(place: SpotRules, laid: Mapping[str, int], point: int | None) -> int:
-    """Return the maximum odds, in credits, on the bet that they are placed on; unlimited if no multiple is set."""
-    times = place.most_times(point)
-    return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
+def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
+    """Return the most credits of odds that may be placed on a seat's bet; unlimited if no multiple is set.
+
+    ``seat_bets`` are the seat's bets, credits by spot.
+    """
+    times = spot_rules.most_times(point)
+    return CREDITS_MAX if times is None else times * seat_bets.get(str(spot_rules.needs), 0)
 
 
 def apply_throw(
-    places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], seats: int = 1
+    rules_by_spot: Mapping[str, SpotRules], state: State, dice: tuple[int, int], seats: int = 1
 ) -> tuple[tuple[Settlement, ...], State]:
-    """Return the settlements of the bets that a throw decides, in the order of the bets, and the table after it."""
+    """Return the settlements of the bets that a throw of the dice decides, and the table after it.
+
+    The settlements are in the order of the bets.
+    """
     settled: list[Settlement] = []
-    after = list(_iter_bets_after(places, state, dice, settled))
+    after = list(_iter_bets_after(rules_by_spot, state, dice, settled))
     point, shooter, total = state.point, state.shooter, sum(dice)
     if point is None:
         point = total if total in NUMBERS else None
@@ -138,13 +153,13 @@ def apply_throw(
 
 
 def _iter_bets_after(
-    places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], settled: list[Settlement]
+    rules_by_spot: Mapping[str, SpotRules], state: State, dice: tuple[int, int], settled: list[Settlement]
 ) -> Iterator[Bet]:
-    """Yield the bets that stay after a throw; add the settlements of the others to ``settled``."""
+    """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settled``."""
     for bet in state.bets:
-        place = places[bet.spot]
-        fate = place.fate(dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets)
+        spot_rules = rules_by_spot[bet.spot]
+        fate = spot_rules.fate(dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets)
         if isinstance(fate, str):
             yield bet if fate == bet.spot else replace(bet, spot=fate)
         else:
-            settled.append(place.settle_decided(bet, fate, state.point))
+            settled.append(spot_rules.settle_decided(bet, fate, state.point))

@@ -1,4 +1,4 @@
-"""The exact figures of a strategy: one hand, from a table without bets until it has no bets again.
+"""The exact figures of a way to play craps: one hand, from a table without bets until it has no bets again.
 
 A seven with a point takes every bet except the winning ones off the table, so every hand ends.
 """
@@ -16,32 +16,34 @@ from paytables.craps.state import OPENING, apply_throw, find_maximum_odds
 from paytables.errors import AnalysisError, WagerError
 from paytables.wording import format_known_names, format_percent
 
-#: Maximum number of table states that a strategy may reach.
+#: Maximum number of table states that a craps strategy may reach.
 _STATES_MOST = 500
 
 
 def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
-    """Return the bets, credits by spot, that the strategy places before the next throw."""
+    """Return the bets, credits by spot, that a craps strategy places before the next throw."""
     point, standing = rules.state.point, rules.state.at(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
-        place = rules.places.get(spot)
-        if place is None:
+        spot_rules = rules.rules_by_spot.get(spot)
+        if spot_rules is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
         on_numbers = sum(name.startswith(f"{spot}-") for name in standing)
-        if place.accepts_bets(point) and spot not in standing and on_numbers < strategy.points:
+        if spot_rules.accepts_bets(point) and spot not in standing and on_numbers < strategy.points:
             bets[spot] = credits_
-    for place in rules.places.values() if strategy.odds else ():
-        if place.line and place.accepts_bets(point) and place.needs in standing:
-            limits = rules.cloth.by_id[place.id]
-            most = min(find_maximum_odds(place, standing, point), limits.most) // limits.step * limits.step
-            if most > standing.get(place.id, 0):
-                bets[place.id] = most - standing.get(place.id, 0)
+    for spot_rules in rules.rules_by_spot.values() if strategy.odds else ():
+        if spot_rules.line and spot_rules.accepts_bets(point) and spot_rules.needs in standing:
+            limits = rules.cloth.by_id[spot_rules.id]
+            most = (
+                min(find_maximum_odds(spot_rules, standing, point), limits.most) // limits.step * limits.step
+            )
+            if most > standing.get(spot_rules.id, 0):
+                bets[spot_rules.id] = most - standing.get(spot_rules.id, 0)
     return bets
 
 
 def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
-    """Return the figures of a strategy that a definition names. Raises :class:`AnalysisError`."""
+    """Return the exact figures of a strategy that a craps definition names. Raises :class:`AnalysisError`."""
     if not isinstance(rules, CrapsRules):
         raise AnalysisError("the definitions of this family name no ways to play")
     for strategy in rules.definition.strategy:
@@ -52,7 +54,7 @@ def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
 
 
 def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
-    """Return the figures of a strategy over one hand of the shooter.
+    """Return the exact figures of a craps strategy over one hand of the shooter.
 
     Raises :class:`AnalysisError` for bets that the rules refuse. The return is per credit of the first
     stakes, as for every game with later stakes; ``rtp_of_all_staked`` is per credit of all stakes. The player
@@ -64,20 +66,20 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     right: list[Sums[str]] = []
     first = Wager(0)
     for state in states:  # grows by the states it leads to
-        now = replace(rules, state=state)
-        bets = find_strategy_bets(strategy, now)
+        rules_now = replace(rules, state=state)
+        bets = find_strategy_bets(strategy, rules_now)
         cost = sum(bets.values())
         try:
-            wager = now.wager(cost, bets=bets)
+            wager = rules_now.wager(cost, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
         first = wager if state == OPENING else first
-        laid = now.laid(wager)
+        table = rules_now.place_bets(wager)
         row: dict[int, Fraction] = {}
         sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in PAIR_CHANCES:
-            settled, after = apply_throw(rules.places, laid, dice)
-            sums["back"] += chance * sum(each.credits for each in settled)
+            settled, after = apply_throw(rules.rules_by_spot, table, dice)
+            sums["back"] += chance * sum(settlement.credits for settlement in settled)
             if after != OPENING:
                 if after not in at:
                     at[after] = len(states)
@@ -91,7 +93,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
 
 
 def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
-    """Return the figures of a strategy from the mean sums of one hand of the shooter."""
+    """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
     lost = hand["staked"] - hand["back"]
     edge, throw, throws = lost / hand["staked"], lost / hand["throws"], hand["throws"]
     note = (

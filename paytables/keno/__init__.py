@@ -7,7 +7,7 @@ from paytables.keno.tables import build_tables
 
 
 def build(data: KenoDefinition, file: str) -> KenoRules:
-    """Build the rules. Raises :class:`DefinitionError`."""
+    """Build the rules of a Keno game from its definition. Raises :class:`DefinitionError`."""
     return KenoRules(data, build_tables(data, file))
 
 

@@ -1,4 +1,4 @@
-"""Figures of a ticket whose joint distribution is beyond exact computation.
+"""Figures of a Keno ticket whose joint distribution is beyond exact computation.
 
 Return and variance need only the ways individually and in pairs, whatever the overlaps; the probability of
 any win is bounded by the first two binomial moments. Nothing here is simulated or estimated.
@@ -25,7 +25,7 @@ from paytables.keno.ticket import Selection, Ticket, iter_subsets
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The joint result of two ways: the mean of the product of their wins, and the probability that both win."""
+    """The joint result of two ways of a Keno ticket: the mean product of their wins, and the chance that both win."""
 
     product: Fraction
     both: Fraction
@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The sum of the wins of several ways before multipliers: its mean, E[sum^2], and bounds of P(no win)."""
+    """The total win of several ways of a Keno ticket before multipliers: mean, E[sum^2], and bounds of P(no win)."""
 
     mean: Fraction
     second: Fraction
@@ -41,7 +41,7 @@ class Sum:
     none_most: Fraction
 
     def add_independent(self, other: "Sum") -> "Sum":
-        """Return the sum of this and an independent sum."""
+        """Return the sum of these wins and of the independent wins ``other``."""
         return Sum(
             self.mean + other.mean,
             self.second + other.second + 2 * self.mean * other.mean,
@@ -53,16 +53,16 @@ class Sum:
 def compute_bounded_figures(
     definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str
 ) -> BetAnalysis:
-    """Return the figures of a ticket whose distribution is beyond exact computation.
+    """Return the figures of a Keno ticket whose distribution is beyond exact computation; ``why`` says so.
 
     Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored
     here; the game's own analysis states what it costs at most.
     """
     all_ways = _sum_marked_ways(definition, tables, ticket)
     for distribution in list_quick_pick_distributions(definition, tables, ticket):
-        one = build_credits_distribution(distribution)
-        none = 1 - one.compute_chance_of_at_least(1)
-        all_ways = all_ways.add_independent(Sum(one.moment(1), one.moment(2), none, none))
+        quick_pick = build_credits_distribution(distribution)
+        none = 1 - quick_pick.compute_chance_of_at_least(1)
+        all_ways = all_ways.add_independent(Sum(quick_pick.moment(1), quick_pick.moment(2), none, none))
     weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
@@ -86,7 +86,7 @@ def compute_bounded_figures(
 
 
 def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
-    """Yield each way of the marked selections: its numbers and its stake."""
+    """Yield each way of a ticket's marked selections: its numbers and its stake."""
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             for spots, stake in sorted(selection.stakes.items()):
@@ -95,7 +95,7 @@ def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
 
 
 def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
-    """Return the sum of the wins of all ways of the marked selections.
+    """Return the sum of the wins of all ways of a ticket's marked selections.
 
     P(no win) is bounded by the probabilities that single ways, and pairs of ways, win.
     """
@@ -132,13 +132,13 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
 def _classify_pair(
     a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
-    """Return what determines the joint result of two ways: spots and stake of each, and how many numbers they share."""
-    one, two = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
-    return (*one, *two, len(a[0] & b[0]))
+    """Return what determines the joint result of two ways: spots and stake of each, and shared numbers."""
+    first, second = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
+    return (*first, *second, len(a[0] & b[0]))
 
 
 def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
-    """Return a single way in the form used for joint distributions."""
+    """Return a single way of a ticket in the form that the calculation of joint distributions uses."""
     selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
     return build_part(selection, [numbers], tables, ticket.options)
 
@@ -168,7 +168,7 @@ def _compute_pair(
 
 
 def bound_chance_of_any(events: int, first: Fraction, second: Fraction) -> tuple[Fraction, Fraction]:
-    """Return bounds of P(at least one of ``events``), given S1 = sum of P(i) and S2 = sum of P(i and j).
+    """Return bounds of the chance that any of several events happens, given S1 = sum P(i), S2 = sum P(i and j).
 
     The lower bound is by Dawson and Sankoff, *An inequality for probabilities* (1967); the upper by Kwerel,
     *Most stringent bounds on aggregated probabilities* (1975). Both are the best possible from S1 and S2.

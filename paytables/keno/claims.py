@@ -17,7 +17,7 @@ from paytables.keno.paper import Paper, is_same_number, is_well_formed
 
 
 class State(StrEnum):
-    """The state of a ticket. Once IN_PLAY, each of its draws has its own state."""
+    """The state of a Keno ticket. Once IN_PLAY, each of its draws has its own state."""
 
     UNPAID = "unpaid"
     PAID = "paid"
@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """An event in the life cycle of a Keno ticket."""
+    """An event in the life cycle of a Keno ticket, such as its payment or cancellation."""
 
     PAY = "pay"
     CANCEL = "cancel"
@@ -38,7 +38,8 @@ class Event(StrEnum):
     EXPIRE = "expire"
 
 
-#: The state after each allowed event, by current state and event. Events not listed are refused.
+#: The state of a Keno ticket after each allowed event, by current state and event. Events not listed are
+#: refused.
 TABLE: Final[Mapping[tuple[State, Event], State]] = {
     (State.UNPAID, Event.PAY): State.PAID,
     (State.UNPAID, Event.CANCEL): State.VOID,
@@ -54,7 +55,7 @@ TABLE: Final[Mapping[tuple[State, Event], State]] = {
 
 
 class Condition(StrEnum):
-    """The condition of a ticket's paper when presented; each one except INTACT is a ground for refusal (s. 83)."""
+    """The condition of a Keno ticket's paper when presented; each except INTACT is a ground for refusal (s. 83)."""
 
     INTACT = "intact"
     ILLEGIBLE = "illegible"
@@ -69,7 +70,7 @@ class Condition(StrEnum):
 
 
 class Refusal(StrEnum):
-    """The reason why a claim on a ticket is refused."""
+    """The reason why a claim on a Keno ticket is refused."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
     NOT_ITS_DRAW = "not_its_draw"
@@ -85,7 +86,7 @@ class Refusal(StrEnum):
 
 
 class TicketRefused(PaytableError):
-    """An event that is not allowed for a ticket: ``code`` gives the reason for programs, the text for people."""
+    """An event that is not allowed for a Keno ticket: ``code`` is the reason for programs, the text is for people."""
 
     def __init__(self, code: Refusal, text: str) -> None:
         self.code = code
@@ -94,7 +95,7 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result of one draw for a ticket: its prize, or the returned stake if the draw failed."""
+    """The result of one draw for a Keno ticket: its prize, or the returned stake if the draw failed."""
 
     credits: int
     refund: bool
@@ -104,7 +105,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
+    """A Keno ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
     paper: Paper
     state: State = State.UNPAID
@@ -113,18 +114,18 @@ class Record:
 
     @property
     def deadline(self) -> date | None:
-        """Return the last day to claim, counted from the last draw, or None while draws are pending."""
+        """Return the last day to claim the ticket, counted from its last draw, or None while draws are pending."""
         if set(self.decided) != set(self.paper.draws):
             return None
         return max(d.on for d in self.decided.values()) + timedelta(days=self.paper.claim_days)
 
     @property
     def unpaid_credits(self) -> int:
-        """Return the credits that decided draws give the holder and that were not paid yet."""
+        """Return the credits that decided draws owe the ticket's holder and that were not paid yet."""
         return sum(d.credits for d in self.decided.values() if not d.paid)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the record as a host stores it; :meth:`from_json` is the inverse."""
+        """Return the record as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
         return {
             "paper": self.paper.to_json(),
             "state": self.state.value,
@@ -137,7 +138,7 @@ class Record:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Record":
-        """Read a record from the JSON data of its file."""
+        """Return the record in a JSON object from :meth:`to_json`."""
         return cls(
             paper=Paper.from_json(data["paper"]),
             state=State(data["state"]),
@@ -151,7 +152,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A paper presented at the counter: its condition, the control number read from it, and other data read from it.
+    """A Keno ticket presented at the counter: its condition, its control number, and other data read from it.
 
     ``says`` has these data under the names that :meth:`Paper.to_json` uses. They decide nothing.
     """
@@ -163,7 +164,7 @@ class Presented:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The payment of a claim: the amount of each draw, and where the paper differs from the record.
+    """The payment of a claim on a Keno ticket: the amount of each draw, and where the paper differs from the record.
 
     ``rescued``: the paper was void on its face, but its control number proved that it wins (s. 83).
     """
@@ -175,7 +176,7 @@ class Claim:
 
 
 def _find_next_state(record: Record, event: Event) -> State:
-    """Return the state after an event. Raises :class:`TicketRefused` if the event is not allowed now."""
+    """Return a Keno ticket's state after an event. Raises :class:`TicketRefused` if it is not allowed now."""
     state = TABLE.get((record.state, event))
     if state is None:
         raise TicketRefused(
@@ -186,12 +187,12 @@ def _find_next_state(record: Record, event: Event) -> State:
 
 
 def pay(record: Record) -> Record:
-    """Record that the player has paid for the ticket, which must happen before its first draw (s. 83)."""
+    """Return the record after the player has paid for the Keno ticket, which must be before its first draw (s. 83)."""
     return replace(record, state=_find_next_state(record, Event.PAY))
 
 
 def cancel(record: Record) -> tuple[Record, int]:
-    """Cancel a ticket before its first draw; return the record and the credits to refund.
+    """Return the record of a Keno ticket cancelled before its first draw, and the credits to refund.
 
     Raises :class:`TicketRefused` once a draw was closed.
     """
@@ -201,23 +202,26 @@ def cancel(record: Record) -> tuple[Record, int]:
 
 
 def close(record: Record, draw: int) -> Record:
-    """Close sales for a draw before its first ball: an unpaid ticket of that draw becomes void (s. 83)."""
+    """Return the record after sales close for a draw: an unpaid ticket of that draw becomes void (s. 83).
+
+    Sales close before the first ball.
+    """
     _check_open(record, draw)
     state = _find_next_state(record, Event.CLOSE)
     return replace(record, state=state, closed=record.closed | {draw})
 
 
-def settle(record: Record, draw: int, prize_credits: int, on: date) -> Record:
-    """Record the result of a draw: ``prize_credits``, or 0. Each draw of a ticket is settled once."""
+def settle(record: Record, draw: int, prize_credits: int, day: date) -> Record:
+    """Return the record with the result of a draw: ``prize_credits``, or 0. Each draw of a ticket is settled once."""
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits")
-    return _record_decided_draw(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=on))
+    return _record_decided_draw(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=day))
 
 
-def record_fault(record: Record, draw: int, on: date) -> Record:
-    """Record that a draw failed permanently, so that its stake is returned to the holder."""
+def record_fault(record: Record, draw: int, day: date) -> Record:
+    """Return the record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
-        record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=on)
+        record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=day)
     )
 
 
@@ -230,7 +234,7 @@ def _check_open(record: Record, draw: int) -> None:
 
 
 def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decided) -> Record:
-    """Return the record with the result of one draw."""
+    """Return the ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
@@ -242,11 +246,11 @@ def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decid
 
 
 def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> tuple[Record, Claim]:
-    """Pay the holder everything that is decided and unpaid (s. 86). Later draws of the ticket remain valid.
+    """Return the record and the payment after a Keno ticket's holder is paid all that is decided and unpaid (s. 86).
 
-    ``at`` is local time at ``place``, where the claim is made. Raises :class:`TicketRefused` with the first
-    ground that applies. The control number is checked first, so that a refusal reveals nothing about the
-    ticket to a stranger.
+    Later draws of the ticket remain valid. ``at`` is local time at ``place``, where the claim is made. Raises
+    :class:`TicketRefused` with the first ground that applies. The control number is checked first, so that a
+    refusal reveals nothing about the ticket to a stranger.
     """
     number = presented.control_number
     if (
@@ -286,7 +290,7 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
 
 
 def expire(record: Record, today: date) -> tuple[Record, int]:
-    """Close a ticket after its claim period; return the credits that were not claimed."""
+    """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed."""
     state = _find_next_state(record, Event.EXPIRE)
     if record.deadline is None or today <= record.deadline:
         raise TicketRefused(

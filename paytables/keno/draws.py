@@ -1,4 +1,4 @@
-"""One draw: the balls and factors drawn, and the results of every way of a ticket."""
+"""One Keno draw: the balls and factors drawn, and the results of every way of a ticket."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from paytables.keno.ticket import Ticket, iter_subsets
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The balls in the order in which they were drawn, and the factor of each multiplier by its id."""
+    """The balls of a Keno draw in the order in which they were drawn, and the factor of each multiplier by its id."""
 
     balls: tuple[int, ...]
     factors: Mapping[str, int]
@@ -19,7 +19,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The result of one way of a selection in one draw. ``credits`` is its prize before the limit of the draw."""
+    """The result of one way of a Keno selection in one draw; ``credits`` is its prize before the draw's limit."""
 
     selection: int
     numbers: tuple[int, ...]
@@ -30,7 +30,7 @@ class Way:
     levels: int
 
     def win(self, draw: int, credits_: int) -> Settlement:
-        """Return the settlement that pays ``credits_`` for this way in the draw number ``draw`` of the ticket."""
+        """Return the settlement that pays ``credits_`` for this way's win in draw number ``draw`` of the ticket."""
         detail = {
             "draw": draw,
             "selection": self.selection,
@@ -43,22 +43,22 @@ class Way:
 
 
 def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
-    """Draw ``count`` different numbers of ``field``, in order. Every order of numbers is equally likely.
+    """Draw ``count`` different numbers of ``field``, and return them in order. Every order is equally likely.
 
     Each random number is an index into the remaining numbers, which keep their order.
     """
-    left = list(field)
-    return tuple(deal_one(draw, left, f"{purpose} {i + 1}") for i in range(count))
+    remaining = list(field)
+    return tuple(deal_one(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
 
 
 def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
-    """Draw one of the multipliers with its weight, and return it."""
+    """Draw one of a bonus's factors, each with its weight, and return it."""
     factors = sorted(weights)
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
 def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
-    """Return the result of every way of a ticket, whose numbers are all known, against the draw."""
+    """Return the result of every way of a Keno ticket, whose numbers are all known, in a draw."""
     factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
     found = []
     for i, selection in enumerate(ticket.selections):
@@ -78,7 +78,7 @@ def _build_way(
     drawn: Drawn,
     factor: int,
 ) -> Way:
-    """Return the result of one way: a set of ``numbers`` with a stake, against the balls drawn."""
+    """Return the result of one way of a ticket in a draw: its ``numbers`` with a stake, against the balls drawn."""
     hits = tuple(ball for ball in drawn.balls if ball in numbers)
     spots, catch = len(numbers), len(hits)
     marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
@@ -95,7 +95,10 @@ def _build_way(
 
 
 def list_levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
-    """Return the progressive levels that the ways of one draw win, without repetition, in the definition's order."""
+    """Return the progressive levels that the ways of a ticket win in one draw, each once.
+
+    They are in the definition's order.
+    """
     won = 0
     for way in ways:
         won |= way.levels

@@ -24,7 +24,7 @@ from paytables.wording import format_count
 def analyse(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]], depth: Depth
 ) -> Analysis:
-    """Return the figures of every way to bet.
+    """Return the exact figures of every way to bet on a Keno game.
 
     First come single selections of every number of spots, with every choice of bonuses, at the minimum stake
     and at the minimum stake that plays for a progressive; which numbers are chosen has no effect. If the
@@ -50,7 +50,7 @@ def analyse(
 
 
 def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str) -> BetAnalysis:
-    """Return the exact figures of any ticket, or exact bounds if its selections overlap too much."""
+    """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
     tables = restrict_tables(tables, ticket)
     try:
         one_draw = draw_distribution(definition, tables, ticket)
@@ -91,7 +91,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
 def _analyse_straight(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> BetAnalysis:
-    """Return the figures of a single selection of ``spots`` numbers played as one way."""
+    """Return the figures of a single Keno selection of ``spots`` numbers, played as one way."""
     selection = Selection(sizes=(spots,), groups=(), stakes={spots: stake})
     ticket = Ticket((selection,), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought)
@@ -101,10 +101,10 @@ def _analyse_straight(
 
 
 def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
-    """Return the stakes with different figures: the minimum, and the smallest that plays for each progressive level.
+    """Return the stakes on a Keno way with different figures.
 
-    If a linked level has a fixed stake, the next higher stake is included, because it does not play for the
-    level.
+    They are the minimum, and the smallest that plays for each progressive level. If a linked level has a
+    fixed stake, the next higher stake is included, because it does not play for the level.
     """
     offered = definition.marks.stakes
     least = {min(offered)}
@@ -116,7 +116,7 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
 
 
 def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
-    """Return the number of cases in which a way of ``spots`` numbers has ``catch`` of the drawn balls.
+    """Return the number of cases in which a Keno way of ``spots`` numbers has ``catch`` of the drawn balls.
 
     ``named`` balls decide bonuses. The way must hold exactly those of them whose bits are set in ``marks``. A
     case is the named balls in their order, with a combination of the other drawn balls.
@@ -135,7 +135,10 @@ def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int
 def _list_prizes(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> tuple[Prize, ...]:
-    """Return one prize for each catch that pays. Bonuses are included in its return but not in its credits."""
+    """Return one prize for each catch of a Keno way that pays.
+
+    Bonuses are included in its return but not in its credits.
+    """
     weights = compute_factor_weights(options)
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
     named = len(options.balls)
@@ -163,19 +166,20 @@ def _list_prizes(
 def _analyse_most_limited_ticket(
     definition: KenoDefinition, tables: Tables, spots: int, options: Options, limit: int
 ) -> BetAnalysis:
-    """Return the figures of the ticket that loses most by the limit of a draw.
+    """Return the figures of the Keno ticket that loses most by the limit of a draw.
 
     It is the most expensive one, with all selections on the same numbers. To prove that no ticket loses more,
     share the limit among the ways of any ticket by their cost: the ticket is paid at least the sum of each
     way's prize, cut to its share. So no ticket of straight selections returns less than this one, and no
     ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
-    one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
+    straight_ticket = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
     distribution = build_credits_distribution(
-        draw_distribution(definition.model_copy(update={"limit": None}), tables, one)
+        draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
     )
 
     def compute_limited_return(cost: int) -> Fraction:
+        """Return the return of a ticket of this cost with the limit applied to its draw."""
         share = Fraction(limit * options.cost, cost)
         mean = (
             sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
@@ -202,24 +206,24 @@ def _analyse_most_limited_ticket(
 
 
 def _find_dearest_stakes(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
-    """Return the stakes of the most expensive permitted ticket whose selections have one way each."""
+    """Return the stakes of the most expensive permitted Keno ticket whose selections have one way each."""
     marks = definition.marks
-    most = max(marks.stakes) * marks.selections
+    most_staked = max(marks.stakes) * marks.selections
     if marks.cost is not None:
-        most = min(most, marks.cost // options.cost)
+        most_staked = min(most_staked, marks.cost // options.cost)
     fewest: dict[int, tuple[int, ...]] = {0: ()}
-    for total in range(1, most + 1):
-        made = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]
-        made = [stakes for stakes in made if len(stakes) <= marks.selections]
-        if made:
-            fewest[total] = min(made, key=len)
+    for total in range(1, most_staked + 1):
+        combinations = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]
+        combinations = [stakes for stakes in combinations if len(stakes) <= marks.selections]
+        if combinations:
+            fewest[total] = min(combinations, key=len)
     return fewest[max(fewest)]
 
 
 def _analyse_forms(
     definition: KenoDefinition, tables: Tables, forms: Sequence[tuple[Form, Ticket]]
 ) -> list[BetAnalysis]:
-    """Return the figures of the forms of play; forms with the same figures are analysed once."""
+    """Return the figures of a Keno game's forms of play; forms with the same figures are analysed once."""
     found = []
     seen: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
@@ -237,7 +241,7 @@ def _analyse_forms(
 
 
 def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
-    """Return an upper bound on what any draw pays the ticket."""
+    """Return an upper bound, in credits, on what any draw pays the ticket."""
     return ticket.options.greatest * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
         for s in ticket.selections
@@ -248,7 +252,10 @@ def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
 def _list_progressive_shares(
     definition: KenoDefinition, ticket: Ticket, mean: Fraction, rates: Sequence[Fraction]
 ) -> tuple[ProgressiveShare, ...]:
-    """Return the share of each progressive level that this ticket plays for."""
+    """Return the contribution of each progressive level for which a Keno ticket plays.
+
+    ``mean`` is the ticket's mean pay of a draw, ``rates`` the probability of each level.
+    """
     found = []
     for level, rate in zip(definition.progressive, rates, strict=True):
         if rate:

@@ -1,4 +1,4 @@
-"""The exact joint distribution of everything one ticket can win in one draw.
+"""The exact joint distribution of everything that one Keno ticket can win in one draw.
 
 The field splits into *atoms*: numbers that belong to exactly the same groups are equivalent, and only how
 many of an atom are drawn matters. Atoms are processed one after another, so a state is what the selections
@@ -18,9 +18,9 @@ from typing import TypeAlias
 
 from paytables.errors import AnalysisError
 
-#: One way, or several equivalent ones: (spots, catch, named balls held, as bits).
+#: What a Keno way, or several equivalent ones, caught: (spots, catch, named balls held, as bits).
 Caught: TypeAlias = tuple[int, int, int]
-#: The win of a way or a ticket: credits, and progressive levels as bits.
+#: The win of a Keno way or ticket: credits, and progressive levels as bits.
 Won: TypeAlias = tuple[int, int]
 Group: TypeAlias = frozenset[int]
 
@@ -30,7 +30,7 @@ STATES_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many of ``total`` equally likely cases win each amount."""
+    """A Keno win distribution: how many of ``total`` equally likely cases win each amount and levels."""
 
     total: int
     cases: Mapping[Won, int]
@@ -38,7 +38,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A selection in the calculation: its groups of numbers, the spots it is played at, and its win.
+    """A Keno selection in the joint calculation: its groups of numbers, the spots it is played at, and its win.
 
     ``win`` returns the win for the number of ways with each (spots, catch, named balls).
     """
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The processing of one atom: a set of numbers that are in the same groups.
+    """A step of the joint calculation: it processes one atom, a set of numbers that are in the same groups.
 
     ``adds`` are the groups that contain the atom. ``completes`` are the groups, and ``closes`` the
     selections, that have no numbers in later atoms.
@@ -66,10 +66,10 @@ _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ..
 
 
 class Joint:
-    """The calculation of the joint distribution of several selections on one field of numbers."""
+    """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
     def __init__(self, parts: Sequence[Part], numbers: int, drawn: int, named: int = 0) -> None:
-        """Split the field into atoms. A bonus names ``named`` of the ``drawn`` balls."""
+        """Split the field of numbers into atoms. A bonus names ``named`` of the ``drawn`` balls."""
         self.parts = parts
         self.drawn = drawn
         self.named = named
@@ -86,22 +86,22 @@ class Joint:
         self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
 
     def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
-        """Return the atoms in the order of processing, and their sizes.
+        """Return the atoms (numbers in the same groups) in the order of processing, and their sizes.
 
         The next atoms are always those of the selection with the fewest atoms left, so that selections are
         completed early.
         """
-        left = dict(members)
+        unordered = dict(members)
         order: list[tuple[int, ...]] = []
-        while left:
+        while unordered:
             need: dict[int, list[tuple[int, ...]]] = {}
-            for key in left:
+            for key in unordered:
                 for part in {self.owner[g] for g in key}:
                     need.setdefault(part, []).append(key)
             part = min(need, key=lambda p: (len(need[p]), p))
             for key in sorted(need[part]):
                 order.append(key)
-                del left[key]
+                del unordered[key]
         last_of_group = {g: i for i, key in enumerate(order) for g in key}
         last_of_part = {self.owner[g]: i for i, key in enumerate(order) for g in key}
         steps = [
@@ -116,7 +116,7 @@ class Joint:
         return steps, [members[key] for key in order]
 
     def compute_distribution(self, states_max: int = STATES_MAX) -> Counted:
-        """Return the exact distribution of the total win.
+        """Return the exact distribution of the selections' total win in a draw.
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
@@ -130,7 +130,7 @@ class Joint:
     def _iter_placements(
         self, sizes: list[int], outside: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Yield every placement of the named balls in the atoms.
+        """Yield every placement in the atoms of the balls that bonuses name.
 
         Each item has the number of ways, the sizes of the atoms without these balls, and per atom the bits of
         the named balls in it.
@@ -149,7 +149,7 @@ class Joint:
                 yield weight * outside, left, marks
 
     def _count_results(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
-        """Count the results of all draws in which each atom holds the named balls ``marks``.
+        """Return how many draws win each result, if each atom holds the named balls ``marks``.
 
         Raises AnalysisError if there are more than ``states_max`` states at once.
         """
@@ -177,7 +177,10 @@ class Joint:
     def _process_atom(
         self, step: _Step, size: int, todo: int, held: Sequence[int], states: Mapping[_State, int]
     ) -> dict[_State, int]:
-        """Return the states after one more atom, by how many of its numbers were drawn, with the wins it completes."""
+        """Return the states after one more atom, by how many of its numbers are drawn, with the wins it completes.
+
+        ``todo`` is the number of unnamed balls of a draw.
+        """
         after: dict[_State, int] = {}
         for (taken, credits_, levels, catches, done), count in states.items():
             for j in range(min(size, todo - taken) + 1):
@@ -200,7 +203,7 @@ class Joint:
         return after
 
     def _find_selection_win(self, part: int, groups: tuple[Caught, ...]) -> Won:
-        """Return the win of a selection all of whose groups are known.
+        """Return the win of a selection when the catches of all its groups are known.
 
         Each group is given as (numbers, catch, named balls in it).
         """
@@ -211,16 +214,16 @@ class Joint:
 
 
 def count_ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
-    """Return the number of ways of a selection that have each (spots, catch, named balls).
+    """Return how many ways of a Keno selection have each (spots, catch, named balls).
 
     ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose
     number of spots is in ``spots`` are returned.
     """
     most = max(spots)
-    made: dict[Caught, int] = {(0, 0, 0): 1}
+    ways_by_caught: dict[Caught, int] = {(0, 0, 0): 1}
     for size, catch, marks in groups:
-        for (s, c, m), count in list(made.items()):
+        for (s, c, m), count in list(ways_by_caught.items()):
             if s + size <= most:
                 key = (s + size, c + catch, m | marks)
-                made[key] = made.get(key, 0) + count
-    return {key: count for key, count in made.items() if key[0] in spots}
+                ways_by_caught[key] = ways_by_caught.get(key, 0) + count
+    return {key: count for key, count in ways_by_caught.items() if key[0] in spots}

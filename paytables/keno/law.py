@@ -1,4 +1,4 @@
-"""The exact distribution of what one ticket wins in one draw, and in several draws.
+"""The exact distribution of what one Keno ticket wins in one draw, and in several draws.
 
 A quick-picked selection is an independent, uniformly random set of numbers, so its catches depend neither on
 the draw nor on the other selections: its distribution is convolved with theirs. Marked selections share one
@@ -24,10 +24,11 @@ NOTHING = Counted(1, {(0, 0): 1})
 
 
 def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
-    """Return a selection in the form used for joint distributions."""
+    """Return a Keno selection in the form that the calculation of joint distributions uses."""
     stakes = selection.stakes
 
     def find_win(caught: Mapping[Caught, int]) -> Won:
+        """Return the selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
             credits_ += ways * stakes[spots] * tables.pay(spots, catch) * options.factor(marks)
@@ -40,14 +41,14 @@ def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, op
 def compute_joint_distribution(
     definition: KenoDefinition, parts: Sequence[Part], options: Options
 ) -> Counted:
-    """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is too large."""
+    """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
     return Joint(
         parts, definition.field.numbers, definition.field.drawn, len(options.balls)
     ).compute_distribution()
 
 
 def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
-    """Return the selections whose numbers the player marked, in the form used for joint distributions."""
+    """Return a ticket's selections with marked numbers, in the form that joint distributions use."""
     return [
         build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
         for s in ticket.selections
@@ -58,7 +59,10 @@ def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
 def list_quick_pick_distributions(
     definition: KenoDefinition, tables: Tables, ticket: Ticket
 ) -> list[Counted]:
-    """Return the distribution of each quick-picked selection; equal selections share one computation."""
+    """Return the win distribution of each quick-picked selection of a ticket.
+
+    Equal selections share one computation.
+    """
     known: dict[tuple[object, ...], Counted] = {}
     distributions = []
     for selection in ticket.selections:
@@ -76,16 +80,22 @@ def list_quick_pick_distributions(
 
 
 def compute_win_before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
-    """Return the distribution of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
+    """Return a ticket's win distribution in one draw before multipliers and limit.
+
+    Raises :class:`AnalysisError` if it is too large.
+    """
     parts = list_marked_parts(ticket, tables)
     distribution = compute_joint_distribution(definition, parts, ticket.options) if parts else NOTHING
-    for other in list_quick_pick_distributions(definition, tables, ticket):
-        distribution = convolve(distribution, other)
+    for quick_pick in list_quick_pick_distributions(definition, tables, ticket):
+        distribution = convolve(distribution, quick_pick)
     return distribution
 
 
 def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
-    """Return the distribution of what one draw pays the ticket. Raises :class:`AnalysisError` if it is too large."""
+    """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
+
+    Raises :class:`AnalysisError` if it is too large.
+    """
     distribution = apply_multipliers(
         compute_win_before_multipliers(definition, tables, ticket), ticket.options
     )
@@ -93,7 +103,10 @@ def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket
 
 
 def convolve(a: Counted, b: Counted) -> Counted:
-    """Return the distribution of the sum of two independent wins. Raises :class:`AnalysisError` if it is too large."""
+    """Return the distribution of the sum of two independent Keno wins.
+
+    Raises :class:`AnalysisError` if it is too large.
+    """
     if len(a.cases) * len(b.cases) > PAIRS_MAX:
         raise AnalysisError(f"a convolution of {len(a.cases)} with {len(b.cases)} cases: beyond exact reach")
     cases: dict[Won, int] = {}
@@ -105,19 +118,19 @@ def convolve(a: Counted, b: Counted) -> Counted:
 
 
 def compute_factor_weights(options: Options) -> dict[int, int]:
-    """Return the weight of each product of all multipliers of a draw."""
-    made = {1: 1}
+    """Return the weight of each factor by which all multipliers of a draw together multiply a win."""
+    weights = {1: 1}
     for bonus in options.multipliers:
         longer: dict[int, int] = {}
-        for factor, weight in made.items():
+        for factor, weight in weights.items():
             for other, more in bonus.weights.items():
                 longer[factor * other] = longer.get(factor * other, 0) + weight * more
-        made = longer
-    return made
+        weights = longer
+    return weights
 
 
 def apply_multipliers(distribution: Counted, options: Options) -> Counted:
-    """Return the distribution after the multipliers of the draw, which apply to all its wins but not to levels."""
+    """Return a win distribution after the multipliers of the draw, which apply to all wins but not to levels."""
     weights = compute_factor_weights(options)
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
@@ -128,7 +141,7 @@ def apply_multipliers(distribution: Counted, options: Options) -> Counted:
 
 
 def limit_wins(distribution: Counted, limit: int) -> Counted:
-    """Return the distribution with each win limited to ``limit`` credits."""
+    """Return the distribution of a Keno win with each win reduced to at most ``limit`` credits."""
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
         won = (min(credits_, limit), levels)
@@ -137,7 +150,7 @@ def limit_wins(distribution: Counted, limit: int) -> Counted:
 
 
 def build_credits_distribution(distribution: Counted) -> WinDistribution:
-    """Return the distribution of the credits alone, without levels, in lowest terms."""
+    """Return a Keno win's distribution of the credits alone, without levels, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in distribution.cases.items():
         if count:
@@ -149,7 +162,7 @@ def build_credits_distribution(distribution: Counted) -> WinDistribution:
 
 
 def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
-    """Return, for each progressive level, the probability that one draw wins it."""
+    """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(sum(n for (_, won), n in distribution.cases.items() if won >> i & 1), distribution.total)
         for i in range(levels)
@@ -157,13 +170,16 @@ def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
 
 
 def compute_draws_distribution(distribution: WinDistribution, draws: int) -> WinDistribution:
-    """Return the distribution of the total of ``draws`` draws. Raises :class:`AnalysisError` if it is too large."""
-    one = Counted(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
-    return build_credits_distribution(_convolve_all([one] * draws))
+    """Return the distribution of a ticket's total win in ``draws`` draws.
+
+    Raises :class:`AnalysisError` if it is too large.
+    """
+    draw = Counted(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
+    return build_credits_distribution(_convolve_all([draw] * draws))
 
 
 def _convolve_all(distributions: Iterable[Counted]) -> Counted:
-    """Return the distribution of the sum of independent wins."""
+    """Return the distribution of the sum of several independent Keno wins."""
     product = NOTHING
     for distribution in distributions:
         product = convolve(product, distribution)

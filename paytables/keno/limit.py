@@ -1,10 +1,10 @@
-"""The limit on the pay of one draw: prizes are cut in proportion, and their sum is exactly the limit."""
+"""The limit on the pay of one Keno draw: prizes are cut in proportion, and their sum is exactly the limit."""
 
 from collections.abc import Sequence
 
 
 def share_out(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
-    """Return what each prize pays if the total may not exceed ``limit``.
+    """Return what each Keno prize of a draw pays if their total may not exceed ``limit``.
 
     The limit is divided in proportion to the prizes. Remaining whole credits go one each to the prizes with
     the largest remainders, of equal ones to the earlier, so the sum is exactly the limit. A machine applies

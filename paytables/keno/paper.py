@@ -21,11 +21,11 @@ from paytables.keno.ticket import Ticket
 
 
 class NotRecorded(PaytableError):
-    """A ticket cannot be issued because the central computer or the definition did not supply some data."""
+    """Error: a Keno ticket cannot be issued, as the central computer or the definition did not supply some data."""
 
 
 class Line(StrEnum):
-    """A line of text on a printed Keno ticket."""
+    """One line of text on a printed Keno ticket."""
 
     SELECTION = "selection"
     STAKE = "stake"
@@ -40,7 +40,8 @@ class Line(StrEnum):
     STATION = "station"
 
 
-#: The label of each line. The first eight are s. 82 (1) to (6); New Jersey also requires the others.
+#: The label of each line of a printed Keno ticket, by language. The first eight are s. 82 (1) to (6); New
+#: Jersey also requires the others.
 LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
     Line.SELECTION: {"en": "Selection", "fr": "Sélection"},
     Line.STAKE: {"en": "Wager a way", "fr": "Mise par combinaison"},
@@ -74,7 +75,7 @@ _SPOTS: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledgement:
-    """The central computer's record of a ticket: its number, its draws, and the (aware) time."""
+    """The central computer's acknowledgement of a Keno ticket: its number, its draws, and the (aware) time."""
 
     ticket_number: int
     draws: tuple[int, ...]
@@ -83,7 +84,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """A ticket as the central computer stores it and the terminal prints it; all its numbers are known."""
+    """A Keno ticket as the central computer stores it and the terminal prints it; all its numbers are known."""
 
     game_id: str
     game_version: str
@@ -106,7 +107,7 @@ class Paper:
         return self.cost_a_draw_credits * len(self.draws)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the ticket as a host stores it; :meth:`from_json` is the inverse."""
+        """Return the ticket as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
         return {
             "game_id": self.game_id,
             "game_version": self.game_version,
@@ -126,7 +127,7 @@ class Paper:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Paper":
-        """Read a ticket from JSON data."""
+        """Return the ticket in a JSON object from :meth:`to_json`."""
         return cls(
             **{
                 **data,
@@ -148,7 +149,7 @@ def issue(
     station: str,
     claim_place: str,
 ) -> Paper:
-    """Return the ticket to print. ``key`` is the central computer's secret for control numbers.
+    """Return the Keno ticket to print. ``key`` is the central computer's secret for control numbers.
 
     Raises :class:`NotRecorded` without an acknowledgement, for a quick pick whose numbers are not drawn yet,
     if the number of draws differs from the number bought, and for a definition without terms.
@@ -184,7 +185,7 @@ def issue(
 
 
 def compute_control_number(paper: Paper, key: bytes) -> str:
-    """Return the number that proves a ticket: 18 digits and two check digits.
+    """Return the number that proves a Keno ticket: 18 digits and two check digits.
 
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
     MOD 97-10, which detects every single wrong digit and every exchange of two neighbours.
@@ -196,19 +197,22 @@ def compute_control_number(paper: Paper, key: bytes) -> str:
 
 
 def is_well_formed(number: str) -> bool:
-    """Return whether the check digits of a control number, as read or typed, are right."""
+    """Return whether a Keno control number, as read or typed, has the right form and check digits."""
     return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
 
 
 def is_same_number(a: str, b: str) -> bool:
-    """Compare control numbers in constant time, so that the time does not reveal where they differ."""
+    """Return whether two control numbers are equal, compared in constant time.
+
+    So the time does not reveal where they differ.
+    """
     return hmac.compare_digest(a.encode(), b.encode())
 
 
 def list_ticket_lines(
     definition: KenoDefinition, paper: Paper, language: str, money: Callable[[int], str]
 ) -> list[tuple[Line, str, str]]:
-    """Return the ticket as (line, label, text), top to bottom. ``money`` formats an amount of credits."""
+    """Return a printed Keno ticket as (line, label, text), top to bottom. ``money`` formats credits."""
     entries: list[tuple[Line, str]] = [
         (Line.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
         (Line.STATION, paper.station),
@@ -246,7 +250,7 @@ def _format_draw_runs(draws: Sequence[int]) -> str:
 
 
 def build_slip(definition: KenoDefinition) -> dict[str, Json]:
-    """Return what the selection slip and the point of sale must show (ss. 76, 77), as JSON data."""
+    """Return what the Keno selection slip and the point of sale must show (ss. 76, 77), as JSON data."""
     spots = sorted(t.spots for t in definition.table)
     return {
         "spots": spots,
@@ -262,7 +266,7 @@ def build_slip(definition: KenoDefinition) -> dict[str, Json]:
 def format_slip_form(
     definition: KenoDefinition, language: str, money: Callable[[int], str], selections: int = 1
 ) -> str:
-    """Return the selection slip as a printable page: the text that s. 77 requires, and boxes to mark.
+    """Return the Keno selection slip as a printable page: the text that s. 77 requires, and boxes to mark.
 
     ``money`` formats an amount of credits; the page has room for ``selections`` selections.
     """

@@ -9,7 +9,10 @@ from paytables.keno.ticket import Ticket
 
 
 def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
-    """Return the board, the tables (by spots, by catch, for one credit staked), the bonuses and the forms."""
+    """Return the data with which a screen draws a Keno game: board, pay tables, bonuses and forms.
+
+    A table has the pays by spots and by catch, for one credit staked.
+    """
     return {
         "kind": "keno",
         "numbers": definition.field.numbers,
@@ -29,6 +32,7 @@ def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
 
 
 def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
+    """Return a Keno bonus as a JSON object."""
     data: dict[str, Json] = {
         "id": bonus.id,
         "kind": bonus.kind,
@@ -43,7 +47,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 def draw(
     number: int, drawn: Drawn, ways: Sequence[Way], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
-    """Return one draw for the screen: the balls in their order, and the catch and pay of every way."""
+    """Return one Keno draw for the screen: the balls in their order, and the catch and pay of every way."""
     return {
         "draw": number,
         "balls": list(drawn.balls),
@@ -66,7 +70,7 @@ def draw(
 def display(
     definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
-    """Return the whole game for the screen: the ticket, which selections were quick picks, and the draws in order."""
+    """Return a whole Keno game for the screen: ticket, which selections were quick picks, and draws in order."""
     return {
         "kind": "keno",
         "numbers": definition.field.numbers,

@@ -21,7 +21,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class KenoRules(Tableless):
-    """A playable Keno game."""
+    """The rules of a playable Keno game."""
 
     definition: KenoDefinition
     tables: Tables
@@ -33,7 +33,7 @@ class KenoRules(Tableless):
 
     @cached_property
     def _offers(self) -> list[tuple[Form, int]]:
-        """Return every form at every stake at which it may be bought."""
+        """Return every form of play (a ticket offered by name) at every stake at which it may be bought."""
         marks = self.definition.marks
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
         if marks.cost is None:
@@ -41,18 +41,18 @@ class KenoRules(Tableless):
         return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
 
     def build_form_ticket(self, form: Form, stake: int) -> Ticket:
-        """Return the quick-pick ticket of a form of play, at ``stake``."""
+        """Return the quick-pick ticket of a form of play, with ``stake`` credits per way."""
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return Ticket(
             (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)
         )
 
     def ticket(self, request: Mapping[str, Json]) -> Ticket:
-        """Return the requested ticket after checking it. Raises :class:`WagerError` with field and reason."""
+        """Return the requested Keno ticket after checking it. Raises :class:`WagerError` with field and reason."""
         return ticket.read(self.definition, self.tables, request)
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``: the requested ticket, or the first form that costs that much.
+        """Return the wager of ``credits_``: the requested ticket, or the first form of play that costs that much.
 
         ``selections`` is a list of ``{"groups": [[numbers]...], "stakes": {spots: credits}}``; a quick pick
         gives sizes in place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
@@ -66,7 +66,7 @@ class KenoRules(Tableless):
         return Wager(credits_, found.to_json())
 
     def _find_form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
-        """Return the wager of the form that costs ``credits_``. Raises :class:`WagerError` if none exists."""
+        """Return the wager of the form of play that costs ``credits_``. Raises :class:`WagerError` if none does."""
         if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:
@@ -101,13 +101,13 @@ class KenoRules(Tableless):
         )
 
     def draw_balls(self, draw: Draw, in_force: Options) -> Drawn:
-        """Draw the balls, in order, and then the factor of each multiplier in ``in_force``."""
+        """Draw the balls of a Keno draw, in order, and then the factor of each multiplier in ``in_force``."""
         field = self.definition.field
         balls = pick(draw, range(1, field.numbers + 1), field.drawn, "ball")
         return Drawn(balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers})
 
     def draw_quick_picks(self, ticket: Ticket, draw: Draw) -> Ticket:
-        """Return the ticket with the numbers of its quick picks drawn, those of each selection from the whole field."""
+        """Return the ticket with the numbers of its quick picks drawn, each from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
         known = []
         for place, selection in enumerate(ticket.selections, start=1):
@@ -120,7 +120,7 @@ class KenoRules(Tableless):
         return replace(ticket, selections=tuple(known))
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels that some way of the ticket plays for.
+        """Return the progressive levels for which some way of the ticket plays.
 
         The odds are those of one way at the minimum stake.
         """
@@ -137,12 +137,12 @@ class KenoRules(Tableless):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its minimum stake, which is the only one of a linked level."""
+        """Return every progressive level at its minimum stake, which is the only one of a linked level."""
         return self._every_level
 
     @cached_property
     def _every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level, at its own stake."""
+        """Return every progressive level at its minimum stake, computed once."""
         cycle = self.definition.cycle
         return tuple(
             LevelPlay(
@@ -158,11 +158,11 @@ class KenoRules(Tableless):
         )
 
     def presentation(self) -> dict[str, Json]:
-        """Return what a screen needs to draw the board, as JSON data."""
+        """Return what a screen needs to draw the Keno board, as JSON data."""
         return present.build_presentation(self.definition)
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each number of spots pays for a credit staked."""
+        """Return sentences on what each number of spots pays for a credit staked."""
         return tuple(
             f"{format_count(spots, 'spot')}: "
             + ", ".join(f"{catch} pay {pays[catch]:,}" for catch in sorted(pays, reverse=True) if pays[catch])
@@ -173,7 +173,7 @@ class KenoRules(Tableless):
         """Return remarks on what is legal but may surprise: more spots caught that pay less."""
         found = []
         for n, table in enumerate(self.definition.table):
-            levels = {each.catch for each in self.definition.progressive if each.spots == table.spots}
+            levels = {level.catch for level in self.definition.progressive if level.spots == table.spots}
             paid = {c: table.pays.get(c, 0) for c in self.definition.possible(table.spots) if c not in levels}
             for catch, pay in paid.items():
                 if 2 * catch >= table.spots and pay > paid.get(catch + 1, pay):
@@ -188,6 +188,6 @@ class KenoRules(Tableless):
         return figures.analyse(self.definition, self.tables, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any ticket, or exact bounds if its selections overlap too much."""
+        """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
         bought = self.ticket(self.wager(wager.credits, **wager.options).options)
         return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")

@@ -14,7 +14,7 @@ Share = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
 
 
 class Balls(Strict):
-    """The field of numbers 1 to ``numbers``, of which ``drawn`` are drawn without replacement."""
+    """The Keno field of numbers 1 to ``numbers``, of which ``drawn`` are drawn without replacement."""
 
     numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
     drawn: PositiveInt = 20
@@ -28,7 +28,7 @@ class Balls(Strict):
 
 
 class Marks(Strict):
-    """The limits on what a player may mark (Québec by-law, ss. 77 to 80)."""
+    """The limits on what a player may mark on a Keno ticket (Québec by-law, ss. 77 to 80)."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
@@ -46,14 +46,14 @@ class Marks(Strict):
 
 
 class Table(Strict):
-    """The pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
+    """The Keno pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
     pays: Annotated[dict[Catch, NaturalInt], Field(min_length=1)]
 
 
 class BallBonus(Strict):
-    """A multiplier of the win of each way that contains the ``ball``-th ball drawn (1 is the first)."""
+    """A Keno bonus that multiplies the win of each way that contains the ``ball``-th ball drawn (1 is the first)."""
 
     kind: Literal["ball"]
     id: Identifier
@@ -64,7 +64,7 @@ class BallBonus(Strict):
 
 
 class MultiplierBonus(Strict):
-    """A factor drawn once per draw with these weights, which multiplies every win of the ticket."""
+    """A Keno bonus: a factor drawn once per draw with these weights, which multiplies every win of the ticket."""
 
     kind: Literal["multiplier"]
     id: Identifier
@@ -77,7 +77,7 @@ Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 
 class Progressive(Strict):
-    """A progressive level, won in addition to the table's pay when a way of ``spots`` catches ``catch``.
+    """A progressive level of a Keno game, won in addition to the pay when a way of ``spots`` catches ``catch``.
 
     One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it. A
     ``linked`` level is shared by machines, on which all players must pay the same and have the same chance
@@ -97,7 +97,7 @@ class Progressive(Strict):
 
 
 class Form(Strict):
-    """A ticket offered by the game: quick-pick selections that one touch buys."""
+    """A form of play: a Keno ticket offered by name, with quick-pick selections that one touch buys."""
 
     id: Identifier
     name: Text
@@ -108,13 +108,13 @@ class Form(Strict):
 
 
 class Limit(Strict):
-    """The maximum pay of one ticket in one draw, without progressives; its prizes are cut in proportion."""
+    """The maximum pay of one Keno ticket in one draw, without progressives; its prizes are cut in proportion."""
 
     credits: PositiveInt
 
 
 class Terms(Strict):
-    """What the ticket and the slip must state in addition to the bets (Québec by-law, ss. 77, 82 and 86)."""
+    """What a Keno ticket and its slip must state in addition to the bets (Québec by-law, ss. 77, 82 and 86)."""
 
     rules_at: Text = Field(description="where the rules are available")
     claim_at: Text = Field(description="where a winning ticket is presented")
@@ -134,7 +134,7 @@ class KenoDefinition(Definition):
     terms: Terms | None = None
 
     def possible(self, spots: int) -> range:
-        """Return the numbers of drawn balls that a selection of that many spots can contain."""
+        """Return the possible catches (numbers of drawn balls) of a selection of that many spots."""
         missed = self.field.numbers - spots
         return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
 

@@ -12,7 +12,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The bonuses of a ticket: those that apply to every bet, and those that it paid for."""
+    """The bonuses in force for a Keno ticket: those that apply to every bet, and those that it paid for."""
 
     balls: tuple[BallBonus, ...]
     multipliers: tuple[MultiplierBonus, ...]
@@ -21,7 +21,7 @@ class Options:
 
     @property
     def cost(self) -> int:
-        """Return the cost of a way, in credits, for each credit of its stake."""
+        """Return the cost of a Keno way, in credits, for each credit of its stake."""
         return 1 + self.fee
 
     @property
@@ -30,17 +30,20 @@ class Options:
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def factor(self, marks: int) -> int:
-        """Return the factor of the bonuses on named balls; bit *i* of ``marks``: the way contains bonus ball *i*."""
+        """Return by how much the bonuses on named balls multiply a way's win.
+
+        Bit *i* of ``marks``: the way contains bonus ball *i*.
+        """
         return prod(bonus.factor for i, bonus in enumerate(self.balls) if marks >> i & 1)
 
 
 def format_prize_name(spots: int, catch: int) -> str:
-    """Return the name of a prize in wins and on the PAR sheet."""
+    """Return the name of a Keno prize in wins and on the PAR sheet."""
     return f"{catch} of {spots}"
 
 
 def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
-    """Return the bonuses of a ticket that pays for those with the ids ``bought``."""
+    """Return the bonuses in force for a Keno ticket that pays for those with the ids ``bought``."""
     paid = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
     return Options(
@@ -52,26 +55,26 @@ def build_options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
 
 
 def list_every_option(definition: KenoDefinition) -> list[Options]:
-    """Return every combination of the bonuses that are sold, first the one with none of them."""
+    """Return every combination of the bonuses that a Keno game sells, first the one with none of them."""
     sold = [b.id for b in definition.bonus if b.fee]
     return [build_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The pays by number of spots and catch, and the levels that each catch wins."""
+    """The pays of a Keno game by number of spots and catch, and the progressive levels that each catch wins."""
 
     pays: Mapping[int, Mapping[int, int]]
     levels: tuple[Progressive, ...]
     closed: int = 0
-    """The levels, as bits, that the current ticket does not play for."""
+    """The progressive levels, as bits, that the current ticket does not play for."""
 
     def pay(self, spots: int, catch: int) -> int:
-        """Return the credits paid for each credit staked: ``catch`` of ``spots`` numbers were drawn."""
+        """Return the credits per credit staked if ``catch`` of a way's ``spots`` numbers are drawn."""
         return self.pays[spots].get(catch, 0)
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:
-        """Return the levels that a way wins, level *i* as bit *i*."""
+        """Return the progressive levels that a way with this stake and catch wins, level *i* as bit *i*."""
         return (
             sum(
                 1 << i
@@ -83,7 +86,7 @@ class Tables:
 
 
 def build_tables(definition: KenoDefinition, file: str) -> Tables:
-    """Return the tables of a definition after checking what the model alone cannot check.
+    """Return the pay tables of a Keno definition after checking what the model alone cannot check.
 
     Raises :class:`DefinitionError` with the key.
     """
@@ -98,7 +101,7 @@ def build_tables(definition: KenoDefinition, file: str) -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """The checks of a definition that its model alone cannot make."""
+    """The checks of a Keno definition that its model alone cannot make."""
 
     definition: KenoDefinition
     file: str
@@ -136,7 +139,7 @@ class _Check:
             raise self.refuse(key, f"a way of {format_count(spots, 'spot')} {catches}")
 
     def bonuses(self) -> None:
-        """Check the bonuses. Raises :class:`DefinitionError`."""
+        """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""
         bonuses, drawn = self.definition.bonus, self.definition.field.drawn
         if len({b.id for b in bonuses}) != len(bonuses):
             raise self.refuse("bonus", "two bonuses have the same id")
@@ -147,7 +150,7 @@ class _Check:
             raise self.refuse("bonus", f"ball {max(balls)} is never drawn: a draw has {drawn}")
 
     def levels(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        """Check the progressive levels. Raises :class:`DefinitionError`."""
+        """Check the progressive levels of the Keno definition. Raises :class:`DefinitionError`."""
         levels = self.definition.progressive
         if len({level.id for level in levels}) != len(levels):
             raise self.refuse("progressive", "two levels have the same id")
@@ -164,7 +167,7 @@ class _Check:
                 raise self.refuse(f"progressive.{n}.stake", why)
 
     def forms(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        """Check the forms of play. Raises :class:`DefinitionError`."""
+        """Check the forms of play of the Keno definition. Raises :class:`DefinitionError`."""
         marks = self.definition.marks
         sold = {b.id for b in self.definition.bonus if b.fee}
         if len({form.id for form in self.definition.form}) != len(self.definition.form):
@@ -183,7 +186,10 @@ class _Check:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
     def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        """Check that the limit on a ticket's prizes reduces no prize of a single selection."""
+        """Check that the limit on a ticket's prizes reduces no prize of a single selection.
+
+        Raises :class:`DefinitionError`.
+        """
         limit = self.definition.most_paid
         if limit is None:
             return

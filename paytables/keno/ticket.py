@@ -21,7 +21,7 @@ WAYS_MAX = 2000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selection: the sizes of its groups, their numbers if marked, and the stake for each number of spots played.
+    """A Keno selection: the sizes of its groups, their numbers if marked, and the stake for each number of spots.
 
     ``groups`` is empty if a quick pick will choose all the numbers.
     """
@@ -36,12 +36,12 @@ class Selection:
         return not self.groups
 
     def ways(self) -> dict[int, int]:
-        """Return the number of ways for each number of spots that is played."""
-        made = {0: 1}
+        """Return the number of ways of the selection for each number of spots that is played."""
+        ways_by_spots = {0: 1}
         for size in self.sizes:
-            for spots, count in list(made.items()):
-                made[spots + size] = made.get(spots + size, 0) + count
-        return {spots: made.get(spots, 0) for spots in self.stakes}
+            for spots, count in list(ways_by_spots.items()):
+                ways_by_spots[spots + size] = ways_by_spots.get(spots + size, 0) + count
+        return {spots: ways_by_spots.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
         """Return the selection as a wager stores it; :func:`read` is the inverse."""
@@ -80,7 +80,7 @@ class Ticket:
 
 
 def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
-    """Return the tables without the linked levels that this ticket does not play for."""
+    """Return the pay tables without the linked levels for which this ticket does not play."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].ways() if plain else {}
     closed = sum(
@@ -92,7 +92,10 @@ def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
 
 
 def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
-    """Yield every combination of groups that together have ``spots`` numbers, as the indices of the groups."""
+    """Yield, as indices, every combination of groups that together have ``spots`` numbers.
+
+    ``sizes`` are the groups' sizes; only groups from index ``first`` on are used.
+    """
     if spots == 0:
         yield ()
         return
@@ -103,7 +106,10 @@ def iter_subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[t
 
 
 def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
-    """Return a requested ticket after checking it. Raises :class:`WagerError` with the wrong field and the reason."""
+    """Return a requested Keno ticket after checking it.
+
+    Raises :class:`WagerError` with the wrong field and the reason.
+    """
     unknown = set(request) - {"selections", "draws", "bonuses"}
     if unknown:
         raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown))}")
@@ -132,7 +138,7 @@ def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]
 
 
 def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
-    """Parse selection ``i`` of a request. Raises :class:`WagerError`."""
+    """Return selection ``i`` of a requested ticket. Raises :class:`WagerError`."""
     where = f"selections.{i}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: has groups and stakes, nothing else")
@@ -166,7 +172,7 @@ def _parse_selection(definition: KenoDefinition, tables: Tables, request: Json, 
 
 
 def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
-    """Return the size of each group of a selection, whether marked or a quick pick. Raises :class:`WagerError`."""
+    """Return the number of spots in each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
     if not _is_list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
@@ -182,7 +188,7 @@ def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[
 
 
 def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
-    """Return the marked numbers of each group; empty for a quick pick. Raises :class:`WagerError`."""
+    """Return the numbers that the player marked in each group; empty for a quick pick. Raises :class:`WagerError`."""
     if _is_integer(groups[0]):
         return ()
     seen: set[int] = set()
@@ -197,7 +203,7 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
 
 
 def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
-    """Return the stake for each number of spots. Raises :class:`WagerError`."""
+    """Return a selection's stake for each number of spots. Raises :class:`WagerError`."""
     if not isinstance(requested, Mapping) or not requested:
         raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}
@@ -209,8 +215,10 @@ def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
 
 
 def _is_integer(value: Json) -> bool:
+    """Return whether a JSON value is an integer; a boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_list(value: Json) -> bool:
+    """Return whether a JSON value is a list."""
     return isinstance(value, list | tuple)

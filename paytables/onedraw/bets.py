@@ -32,7 +32,7 @@ from paytables.prison import (
 
 @dataclass(frozen=True, slots=True)
 class SpotRules:
-    """A betting spot with the odds it pays on each result, and its definition's options for it."""
+    """A betting spot of a table with one draw: the odds it pays on each result, and its definition's options."""
 
     spot: Spot
     pays: Mapping[str, Odds]
@@ -42,10 +42,13 @@ class SpotRules:
 
 @dataclass(frozen=True)
 class OneDrawBets(TableRules):
-    """The bets of a table where one draw decides; the family defines how likely each result is (:attr:`weights`)."""
+    """The bets of a table where one draw decides, such as roulette or sic bo.
+
+    The family defines how likely each result is (:attr:`weights`).
+    """
 
     header: Header
-    places: tuple[SpotRules, ...]
+    spot_rules: tuple[SpotRules, ...]
     table: Table
     forms: tuple[Form, ...]
     felt: Literal["roulette", "wheel", "dice"]
@@ -54,18 +57,21 @@ class OneDrawBets(TableRules):
 
     @property
     def weights(self) -> Mapping[str, int]:
-        """Return the number of equally likely cases of each result."""
+        """Return the number of equally likely cases of each result of the draw."""
         raise NotImplementedError
 
     @cached_property
     def by_spot(self) -> dict[str, SpotRules]:
-        """Return the rules of each spot, by the spot's id."""
-        return {place.spot.id: place for place in self.places}
+        """Return the rules of the bet on each spot, by the spot's id."""
+        return {rules.spot.id: rules for rules in self.spot_rules}
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the layout. Bets that stay for another spin cannot be changed any more, and no limit counts them."""
-        return Layout(tuple(place.spot for place in self.places), self.table, self.forms)
+        """Return the layout of betting spots.
+
+        Bets that stay for another spin cannot be changed any more, and no limit counts them.
+        """
+        return Layout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
     @property
     def betting_seconds(self) -> int | None:
@@ -85,7 +91,10 @@ class OneDrawBets(TableRules):
         return wager
 
     def find_highest_returns(self, wager: Wager) -> dict[int, int]:
-        """Return the most that one result may return to each seat, as if it were the last that each bet needs."""
+        """Return the most credits that one result may return to each seat.
+
+        It counts as if it were the last result that each bet needs.
+        """
         found: dict[int, int] = {}
         for result in self.weights:
             back: dict[int, int] = {}
@@ -100,32 +109,35 @@ class OneDrawBets(TableRules):
         return found
 
     def at(self, table: object) -> Self:
-        """Return the table as a round has left it. Raises ValueError for a state that no round leaves."""
+        """Return the rules with the bets that a round has left on the table.
+
+        Raises ValueError for a state that no round leaves.
+        """
         held = () if table is None else self._read_held_bets(table)
         return self if held == self.held else replace(self, held=held)
 
     def _read_held_bets(self, table: object) -> tuple[Held, ...]:
-        """Parse the standing bets of a stored table. Raises ValueError if a round cannot leave them."""
+        """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"no round of this table leaves {table!r}")
         held = held_from_json(table["held"], self.by_spot, self.table.seats)
         results = set(self.weights)
         for bet in held:
-            place = self.by_spot[bet.spot]
-            least, most, step = place.spot.least, place.spot.most, place.spot.step
-            if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(place, bet):
+            rules = self.by_spot[bet.spot]
+            least, most, step = rules.spot.least, rules.spot.most, rules.spot.step
+            if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(rules, bet):
                 raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
-            results &= set(place.pays) if place.spins > 1 else self.zero
+            results &= set(rules.pays) if rules.spins > 1 else self.zero
         if not results:
             raise ValueError("the standing bets have different results")
         return held
 
     @staticmethod
-    def _may_stand(place: SpotRules, bet: Held) -> bool:
+    def _may_stand(rules: SpotRules, bet: Held) -> bool:
         """Return whether a stored bet can stay on its spot between two spins."""
-        if place.spins > 1:
-            return bet.count < place.spins
-        return place.on_zero == "choice" and bet.may_stay
+        if rules.spins > 1:
+            return bet.count < rules.spins
+        return rules.on_zero == "choice" and bet.may_stay
 
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stay on the table: those on several spins that are in progress, and stakes in prison."""
@@ -139,37 +151,37 @@ class OneDrawBets(TableRules):
         down.
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
-        left = tuple(bet for bet in self.held if bet not in prison)
-        return tuple(settle_part_back(bet) for bet in prison), build_table_state(left)
+        remaining = tuple(bet for bet in self.held if bet not in prison)
+        return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
 
     def fate(self, bet: Held, result: str) -> Fate:
-        """Return what a result does to a bet: its settlement, or the bet that stays on the table.
+        """Return what a spin or throw does to a bet: its settlement, or the bet that stays on the table.
 
         If both are returned, the player chooses.
         """
-        place = self.by_spot[bet.spot]
-        if place.spins > 1:
-            if result in place.pays and bet.count + 1 < place.spins:
+        rules = self.by_spot[bet.spot]
+        if rules.spins > 1:
+            if result in rules.pays and bet.count + 1 < rules.spins:
                 return None, replace(bet, count=bet.count + 1)
-            return settle_bet(bet, place.pays.get(result)), None
-        if result in self.zero and place.on_zero != "lost" and result not in place.pays:
+            return settle_bet(bet, rules.pays.get(result)), None
+        if result in self.zero and rules.on_zero != "lost" and result not in rules.pays:
             met = replace(bet, count=bet.count + 1)
-            may_stand = self._may_stand(place, met)
+            may_stand = self._may_stand(rules, met)
             return settle_part_back(met), met if may_stand else None
         if bet.count:
-            return release_stake(bet, won=result in place.pays), None
-        return settle_bet(bet, place.pays.get(result)), None
+            return release_stake(bet, won=result in rules.pays), None
+        return settle_bet(bet, rules.pays.get(result)), None
 
     def groups(self) -> dict[str, list[SpotRules]]:
-        """Return the spots of each group, in layout order."""
+        """Return the rules of the spots of each group (spots of one kind and price), in layout order."""
         found: dict[str, list[SpotRules]] = {}
-        for place in self.places:
-            found.setdefault(place.spot.group, []).append(place)
+        for rules in self.spot_rules:
+            found.setdefault(rules.spot.group, []).append(rules)
         return found
 
 
 def build_table_state(held: Sequence[Held]) -> object:
-    """Return the table state to store for these standing bets, or None if there are none."""
+    """Return the table state to store for these bets that stay on the table, or None if there are none."""
     if not held:
         return None
     return {"held": held_to_json(held)}

@@ -20,10 +20,10 @@ _STRATEGY: Final = "take your part back at every zero"
 
 
 def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
-    """Return the figures of every kind of bet at its minimum stake, and of every form of several bets."""
+    """Return the exact figures of every kind of bet at its minimum stake, and of every form of several bets."""
     bets = []
-    for group, places in table.groups().items():
-        spot = places[0].spot
+    for group, spot_rules in table.groups().items():
+        spot = spot_rules[0].spot
         wager = table.wager(spot.least, bets={spot.id: spot.least})
         bets.append(analyse_bets(table, wager, group, depth))
     if depth in {Depth.HIGHEST, Depth.FULL}:
@@ -36,7 +36,10 @@ def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
 
 
 def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
-    """Return the figures of a wager, each bet followed to its end. A player with a choice takes a part back."""
+    """Return the exact figures of a wager, each bet followed to its end.
+
+    A player who may choose between prison and taking a part of the stake back takes the part back.
+    """
     bets = list_bets_on_table((), wager, table.cloth.spots)
     figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
@@ -53,7 +56,10 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
 
 
 def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
-    """Yield every possible end of the bets, with its weight. ``prison``: every choice is to stay in prison."""
+    """Yield every possible end of bets at a table with one draw, with its weight.
+
+    ``prison``: the player leaves every stake in prison that may stay there.
+    """
     total = sum(table.weights.values())
     for result, count in table.weights.items():
         done: list[Settlement] = []
@@ -72,7 +78,7 @@ def iter_cases(table: OneDrawBets, bets: Sequence[Held], *, prison: bool = False
 
 
 def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
-    """Return the RTP of an even-money bet whose stake is always left in prison and halved at every further zero."""
+    """Return an even-money bet's RTP if the stake always stays in prison, halved at every further zero."""
     total, pays = sum(table.weights.values()), table.by_spot[spot].pays
     wins = Fraction(sum(table.weights[result] for result in pays), total)
     zero = Fraction(sum(table.weights[result] for result in table.zero), total)

@@ -25,25 +25,28 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class OneDrawTable(OneDrawBets):
-    """The rules of a table where one draw decides; the family defines the draw (:meth:`drawn`)."""
+    """The rules of a playable table where one draw decides; the family defines the draw (:meth:`drawn`)."""
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Draw a result; return its key in :attr:`weights`, the animation cue, and the display data."""
+        """Draw the round's result; return its key in :attr:`weights`, the animation cue, and the display data."""
         raise NotImplementedError
 
     def obtain_result(
         self, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Return the result from :meth:`drawn`. A family with a real wheel asks for the wheel's result instead."""
+        """Return the round's result as :meth:`drawn` does. A family with a real wheel asks the wheel instead."""
         yield from ()
         return self.drawn(draw)
 
     def build_display_data(self) -> dict[str, object]:
-        """Return what the screen needs in addition to the layout."""
+        """Return the family's data that the screen needs in addition to the layout; none by default."""
         raise NotImplementedError
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Draw once, and settle every bet; at zero, players of even-money bets may be asked about their stakes."""
+        """Play a round: draw once, and settle every bet.
+
+        At zero, players of even-money bets may be asked about their stakes.
+        """
         bets = list_bets_on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
         result, cue, drawn = yield from self.obtain_result(draw)
         yield cue
@@ -52,18 +55,18 @@ class OneDrawTable(OneDrawBets):
         return Outcome(display=shown, table=build_table_state(standing))
 
     def presentation(self) -> dict[str, object]:
-        """Return the layout with its spots, and the family's own display data."""
+        """Return what a screen needs to draw the table: the layout, and the family's own display data."""
         return {"kind": "table", "felt": self.felt, **self.build_display_data(), **self.cloth.to_json()}
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each kind of bet pays, on how many of the cases, and on how many spots."""
+        """Return, as text, what each kind of bet pays, on how many of the cases, and on how many spots."""
         total = sum(self.weights.values())
         return tuple(
-            f"{group}: {places[0].spot.odds}"
-            f" on {sum(self.weights[result] for result in places[0].pays):,} of {total:,}"
-            + (f", {places[0].spins} times in a row" if places[0].spins > 1 else "")
-            + f"; {format_count(len(places), 'place')}"
-            for group, places in self.groups().items()
+            f"{group}: {spot_rules[0].spot.odds}"
+            f" on {sum(self.weights[result] for result in spot_rules[0].pays):,} of {total:,}"
+            + (f", {spot_rules[0].spins} times in a row" if spot_rules[0].spins > 1 else "")
+            + f"; {format_count(len(spot_rules), 'place')}"
+            for group, spot_rules in self.groups().items()
         )
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -71,9 +74,9 @@ class OneDrawTable(OneDrawBets):
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every kind of bet and of every form."""
+        """Return the exact figures of every kind of bet at the table and of every form."""
         return figures.analyse(self, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any combination of bets, each followed to its end."""
+        """Return the exact figures of any combination of bets at the table, each followed to its end."""
         return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")

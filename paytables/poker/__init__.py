@@ -1,1 +1,1 @@
-"""Poker against the bank and video poker, with cards and with tiles."""
+"""The poker games: poker against the bank, pai gow (cards and tiles), and video poker."""

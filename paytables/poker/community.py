@@ -32,7 +32,7 @@ HOLES: Final = comb(52, 2)
 
 @dataclass(frozen=True, slots=True)
 class Streets:
-    """The amounts of a game with raises before the flop, at the flop, at the turn and at the river.
+    """The bets and pays of a hold'em game with raises before the flop, at the flop, the turn and the river.
 
     They are integers, in units of ``1 / unit`` ante. ``first`` are the possible bets before the flop,
     ``flop`` the one at the flop, ``turn`` the one at the turn (or fold), ``river`` a further one.
@@ -53,7 +53,7 @@ class Streets:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The best play and its value. Amounts are in the units of :class:`Streets`.
+    """The best play of a hold'em game against the bank, and its value. Amounts are in the units of :class:`Streets`.
 
     ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
     flop, 0 for none. ``flop`` has, for each class of flops and each of the 1,326 pairs of hole cards, whether
@@ -76,18 +76,18 @@ class Solved:
 
 
 class Solver:
-    """The calculation of the best play of one game.
+    """The calculation of the best play of one hold'em game against the bank.
 
-    ``each`` is ``map``, or that of a thread pool. ``report_progress`` is called after each flop.
+    ``parallel_map`` is ``map``, or that of a thread pool. ``report_progress`` is called after each flop.
     """
 
     def __init__(
         self,
         streets: Streets,
-        each: Callable[..., Iterator[tuple[Ints, ...]]] = map,
+        parallel_map: Callable[..., Iterator[tuple[Ints, ...]]] = map,
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
-        self.streets, self.each, self.report_progress = streets, each, report_progress
+        self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
         self.tables = build_tables(streets.opens)
         self.flops, self.like = build_sets(52, 3).classes
         self.cards = build_sets(52, 3).members[self.flops].astype(np.int64)
@@ -95,19 +95,19 @@ class Solver:
         self.pays = np.array(streets.super_pays, dtype=np.int64)
 
     def solve(self) -> Solved:
-        """Return the best play. Every flop is processed twice: to decide, and to count the results of the decisions."""
+        """Return the best play of the game. Every flop is processed twice: to decide, and to count the results."""
         count, firsts = len(self.flops), 1 + len(self.streets.first)
         flop = np.zeros((count, HOLES), dtype=np.bool_)
         on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
         best, worst = (np.zeros((firsts, HOLES), dtype=np.int64) for _ in range(2))  # under 10 ** 15
-        for n, found in enumerate(self.each(self._decide, range(count))):
+        for n, found in enumerate(self.parallel_map(self._decide, range(count))):
             flop[n], on[n] = found[:2]
             best += found[2] * int(self.like[n])
             worst += found[3] * int(self.like[n])
             self.report_progress(n + 1, 2 * count)
         chosen, first, mean, worst_mean = self._decide_before_flop(best, worst)
         distribution = np.zeros((3 + firsts, 13), dtype=np.int64)
-        distributions = self.each(
+        distributions = self.parallel_map(
             lambda n: (self._count_flop_results(n, first, flop[n], on[n]),), range(count)
         )
         for n, (part,) in enumerate(distributions):
@@ -119,19 +119,19 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return, for one flop, the sums of nets by turn card and hole cards, and by hole cards alone."""
-        streets, made = self.streets, self.tables
+        """Return, for one class of flops, the sums of nets by turn card and hole cards, and by hole cards alone."""
+        streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn, streets.river)
-        known = (self.cards[n], made.ranks, made.kind, made.opens, money, self.pays)
+        known = (self.cards[n], tables.ranks, tables.kind, tables.opens, money, self.pays)
         add(*known, strengths, standings, counts, turns, sums)
         return turns, sums
 
     def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-        """Decide the play after one flop.
+        """Decide the player's best bets at the flop and at the turn, after the flop number ``n``.
 
         Return which hole cards bet at the flop, which continue by turn card, and the best and worst sums of
         nets for the decision before the flop.
@@ -157,7 +157,7 @@ class Solver:
     def _decide_before_flop(
         self, best: Ints, worst: Ints
     ) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
-        """Decide the play before the flop.
+        """Decide the player's best bet before the flop, from the ``best`` and ``worst`` sums of nets after it.
 
         Return the bet by class of hole cards, the index of the bet by hole cards, and the best and worst mean
         nets.
@@ -180,19 +180,19 @@ class Solver:
         )
 
     def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
-        """Return how often each result occurs after one flop, for hole cards that share no card with it."""
+        """Return how often each bet and result occurs after one flop, for hole cards that share no card with it."""
         distribution = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
         counts = np.zeros((HOLES, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
-        made = self.tables
-        known = (self.cards[n], made.ranks, made.kind, made.opens, int(self.like[n]))
+        tables = self.tables
+        known = (self.cards[n], tables.ranks, tables.kind, tables.opens, int(self.like[n]))
         count(*known, strengths, standings, counts, early, plays, distribution)
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
-        """Return the number of cases that end with each net, and the sum of all stakes in them."""
+        """Return the number of cases that end with each net of the player, and the sum of all stakes in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
         nets: dict[int, int] = {}
@@ -210,7 +210,7 @@ class Solver:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Lookup tables for the strength of seven cards: see :func:`paytables.cards.subsets.build_rank_steps`."""
+    """Lookup tables for the poker strength of seven cards; see :func:`paytables.cards.subsets.build_rank_steps`."""
 
     ranks: tuple[Ints, ...]
     strengths: Ints
@@ -219,7 +219,7 @@ class Tables:
 
 
 def build_tables(opens: int) -> Tables:
-    """Return the lookup tables, with strengths numbered without gaps.
+    """Return the lookup tables for the poker strength of seven cards, with strengths numbered without gaps.
 
     ``opens`` is the strength with which the bank opens.
     """
@@ -227,8 +227,8 @@ def build_tables(opens: int) -> Tables:
     ranking = Ranking(FIVE)
     plain = np.array([ranking.plain(key) for key in keys])
     flush = [ranking.suited(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]
-    every = np.unique(np.append(plain, [value for value in flush if value]))
-    suited = np.where(np.array(flush) > 0, np.searchsorted(every, flush), -1)
+    strengths = np.unique(np.append(plain, [value for value in flush if value]))
+    suited = np.where(np.array(flush) > 0, np.searchsorted(strengths, flush), -1)
     sizes = [len(step) for step in steps[:5]]
     five = np.zeros((5, max(sizes), 13), dtype=np.int32)
     for n, step in enumerate(steps[:5]):
@@ -238,17 +238,17 @@ def build_tables(opens: int) -> Tables:
             five,
             steps[5],
             steps[6],
-            np.searchsorted(every, plain).astype(np.int32),
+            np.searchsorted(strengths, plain).astype(np.int32),
             suited.astype(np.int32),
         ),
-        strengths=every,
-        kind=(every >> 20).astype(np.int8),
-        opens=int(np.searchsorted(every, opens)),
+        strengths=strengths,
+        kind=(strengths >> 20).astype(np.int8),
+        opens=int(np.searchsorted(strengths, opens)),
     )
 
 
 def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
-    """Fill ``shown`` with the strength of each pair of hole cards on a board, and count strengths in ``bucket``.
+    """Fill ``shown`` with the strength of each pair of hole cards on a board; count each strength in ``bucket``.
 
     Return the lowest and the highest strength. Hole cards a < b have the number b (b - 1) / 2 + a.
     """
@@ -287,7 +287,10 @@ def _fill_strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket:
 def _count_standings(  # noqa: C901, PLR0912 (one loop for numba)
     unseen: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
-    """Fill ``counts``, for each pair of hole cards, with the bank's 990 hands: not opening, open and weaker, equal."""
+    """Count, for each pair of hole cards on a board, the bank's 990 hands: not opening, open and weaker, equal.
+
+    The counts are written to ``counts``.
+    """
     start = 0
     for level in range(low, high + 1):
         start, bucket[level] = start + bucket[level], start
@@ -346,7 +349,7 @@ def _add_flop_nets(
     turns: Ints,
     sums: Ints,
 ) -> None:
-    """Add up the nets of each pair of hole cards over the 1,176 boards of a flop.
+    """Add up the player's nets with each pair of hole cards over the 1,176 boards of a flop.
 
     ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers of continuing
     with the better of the last two choices, ``[turn, hole, 1]`` with the worse. ``sums[hole]`` gets, over all
@@ -356,11 +359,11 @@ def _add_flop_nets(
     shown = [0] * 1326
     place = [0] * 1081
     bucket = [0] * len(kind)
-    left = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second in range(49):
         for first in range(second):
-            turn, river = left[first], left[second]
-            unseen = [card for card in left if card not in (turn, river)]
+            turn, river = unseen_by_flop[first], unseen_by_flop[second]
+            unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, shown, bucket)
             standings(unseen, low, high, opens, shown, place, bucket, counts)
@@ -385,7 +388,7 @@ def _count_flop_cases(
     ranks: Ints,
     kind: Ints,
     opens: int,
-    like: int,
+    equal_flops: int,
     strengths: Callable[..., tuple[int, int]],
     standings: Callable[..., object],
     counts: Ints,
@@ -393,21 +396,21 @@ def _count_flop_cases(
     on: Ints,
     distribution: Ints,
 ) -> None:
-    """Count the results over the boards of a flop, with every decision before the river already made.
+    """Count the results of all rounds with one flop, with every decision before the river already made.
 
     ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
-    the others continue. ``like`` is the number of flops that this one represents. ``distribution[bet,
+    the others continue. ``equal_flops`` is the number of flops that this one represents. ``distribution[bet,
     result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier ones; results are closed,
     worse, equal, then better by combination.
     """
     shown = [0] * 1326
     place = [0] * 1081
     bucket = [0] * len(kind)
-    left = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second in range(49):
         for first in range(second):
-            turn, river = left[first], left[second]
-            unseen = [card for card in left if card not in (turn, river)]
+            turn, river = unseen_by_flop[first], unseen_by_flop[second]
+            unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, shown, bucket)
             standings(unseen, low, high, opens, shown, place, bucket, counts)
@@ -421,17 +424,17 @@ def _count_flop_cases(
                         if early[hole]:
                             bet = 2 + early[hole]
                         elif not on[card, hole]:
-                            distribution[0, 0] += 990 * like
+                            distribution[0, 0] += 990 * equal_flops
                             continue
-                        distribution[bet, 0] += none * like
-                        distribution[bet, 1] += better * like
-                        distribution[bet, 2] += equal * like
-                        distribution[bet, 3 + kind[shown[hole]]] += weaker * like
+                        distribution[bet, 0] += none * equal_flops
+                        distribution[bet, 1] += better * equal_flops
+                        distribution[bet, 2] += equal * equal_flops
+                        distribution[bet, 3 + kind[shown[hole]]] += weaker * equal_flops
 
 
 @cache
 def _compile_kernels() -> tuple[Callable[..., object], ...]:
-    """Return the four kernels of this module, compiled."""
+    """Return this module's four inner loops (strengths, standings, nets, cases), compiled by numba."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     return tuple(

@@ -1,4 +1,4 @@
-"""Rows of a pay table for poker hands: which hands each row pays, best row first."""
+"""Rows of a poker pay table: which hands each row pays, best row first."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal
@@ -9,8 +9,8 @@ from paytables.cards import RANKS
 from paytables.cards.ranking import FIVE, Order, find_category, unpack_ranks
 from paytables.definition import Identifier, NaturalInt, Strict, Text
 
-#: The combinations in the terms of the Québec by-law; a straight flush of fewer than five cards has its own
-#: name.
+#: Names of the poker combinations in the terms of the Québec by-law, in English and French; a straight flush
+#: of fewer than five cards has its own name.
 NAMES: Final[dict[str, tuple[str, str]]] = {
     "five-of-a-kind": ("Five of a kind", "Cinq cartes de même valeur"),
     "royal-flush": ("Royal flush", "Quinte royale"),
@@ -41,7 +41,7 @@ Category = Literal[
 
 
 def _check_span(value: str) -> str:
-    """Return a span of ranks such as "9-J". Raises ValueError if it is not one."""
+    """Return a span of card ranks such as "9-J". Raises ValueError if it is not one."""
     low, _, high = value.partition("-")
     places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
@@ -49,18 +49,18 @@ def _check_span(value: str) -> str:
     return value
 
 
-#: A rank, or the lowest and the highest of several: ``A``, ``J-A``.
+#: A card rank, or the lowest and the highest of several: ``A``, ``J-A``.
 Span = Annotated[str, AfterValidator(_check_span)]
 
 
 def parse_span(value: str) -> range:
-    """Return the ranks of a span such as "9-J" as a range of numbers."""
+    """Return the card ranks of a span such as "9-J" as a range of rank numbers."""
     low, _, high = value.partition("-")
     return range(RANKS.index(low), RANKS.index(high or low) + 1)
 
 
 class HandRow(Strict):
-    """The hands that a row of a pay table pays. The first row that fits a hand counts.
+    """A row of a poker pay table: the hands that it pays. The first row that fits a hand counts.
 
     ``of`` are the permitted ranks of the pair, three or four of a kind (for two pairs: of the higher),
     ``kicker`` those of the remaining card. ``wilds`` is the required number of wild cards.
@@ -92,10 +92,10 @@ class HandRow(Strict):
 
 
 def find_row(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
-    """Return the index of the first row that fits, or None if none does."""
+    """Return the index of the first pay table row that fits a hand of that strength, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.fits(strength, wilds, order)), None)
 
 
 def parse_wild_ranks(names: Iterable[str]) -> tuple[int, ...]:
-    """Return the numbers of ranks given by their letters."""
+    """Return the rank numbers of wild ranks given by their letters."""
     return tuple(RANKS.index(name) for name in names)

@@ -1,4 +1,4 @@
-"""Best play as data: the answer in each class of hands, packed into a definition and looked up in plain Python.
+"""Best play as data: the best answer in each class of hands, packed into a definition, looked up in plain Python.
 
 A policy has one byte for each state, in the order in which its game lists its states. It is stored as base 64
 of its compressed form: the 134,459 classes of a video poker deal take some five thousand characters.
@@ -22,13 +22,13 @@ HAND: Final = 5
 
 
 def pack_policy(states: bytes) -> str:
-    """Return a policy (one answer per byte) as the compressed text that a definition stores."""
+    """Return a policy (the best answer of each class of hands, one byte each) as compressed text."""
     return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
 def unpack_policy(text: str) -> bytes:
-    """Return the policy in a definition's text, the inverse of :func:`pack_policy`. Raises ValueError."""
+    """Return the policy in a definition's compressed text, as :func:`pack_policy` got it. Raises ValueError."""
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
@@ -36,6 +36,7 @@ def unpack_policy(text: str) -> bytes:
 
 
 def _check_readable(text: str) -> str:
+    """Return the text of a policy. Raises ValueError if it cannot be unpacked."""
     unpack_policy(text)
     return text
 
@@ -45,7 +46,7 @@ Policy = Annotated[str, AfterValidator(_check_readable)]
 
 @lru_cache(maxsize=4)
 def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
-    """Return one set of cards, by its number, from each class of sets that differ only by an exchange of suits.
+    """Return one set of cards, by its number, for each class of sets that differ only by an exchange of suits.
 
     The numbers are ascending. ``hand`` is the number of cards of a set, from a deck of ``cards`` (52, or 53
     with the joker). The result equals that of :attr:`paytables.cards.subsets.Sets.classes`.
@@ -70,7 +71,7 @@ def list_hand_classes(cards: int, hand: int = HAND) -> list[int]:
 
 
 def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
-    """Return every way to divide ``size`` cards among four suits, as the numbers of cards."""
+    """Return every way to divide ``size`` cards among four suits, as the number of cards of each suit."""
     every = range(size + 1)
     return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
 
@@ -78,7 +79,7 @@ def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
 def _list_ascending_choices(
     masks: list[list[int]], counts: Sequence[int], least: int = 0
 ) -> list[tuple[int, ...]]:
-    """Return every choice of one mask per suit with these sizes, none below the previous one."""
+    """Return every choice of one rank mask per suit, with ``counts`` ranks each, none below the one before."""
     if not counts:
         return [()]
     own = masks[counts[0]]
@@ -90,38 +91,41 @@ def _list_ascending_choices(
 
 
 def rank_set(cards: Sequence[Card]) -> int:
-    """Return the index of a set of cards, in ascending order, among all sets of that size (colexicographic order)."""
+    """Return the index of a set of cards among all sets of that size, in colexicographic order.
+
+    The cards must be ascending.
+    """
     return sum(comb(card, place) for place, card in enumerate(cards, 1))
 
 
 def _order_suits(dealt: Sequence[Card]) -> list[int]:
-    """Return the suits in the order of the ranks dealt in each: hands that differ only in suits become equal."""
+    """Return the four suits in the order of the ranks dealt in each, so that hands alike but for suits become equal."""
     masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
     return sorted(range(4), key=lambda suit: masks[suit])
 
 
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
-    """Return the index of the policy's answer for the dealt cards and, if one is visible, the dealer's card ``up``."""
+    """Return the policy's answer (an option's index) for the dealt cards and the dealer's visible card, if any."""
     at, _ = state(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
 
-def find_shared_cards_answer(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
-    """Return the index of the policy's answer for two hole cards, with three board cards or none.
+def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
+    """Return the policy's answer (an option's index) for two hole cards, with three board cards or none.
 
     Such a policy has first the classes of two cards, then for each class of three board cards every pair of
     cards.
     """
     if not board:
-        return answer(policy, own, None)
+        return answer(policy, hole_cards, None)
     turned = _order_suits(board)
-    pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in own))
+    pair = rank_set(sorted(card // 4 * 4 + turned.index(card & 3) for card in hole_cards))
     at, _ = state(board, 52)
     return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 
 
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return the index of the class of some cards, and the position among them of each of its ascending cards."""
+    """Return the class of the dealt cards, by index, and for each card of the class the index of its dealt card."""
     turned = _order_suits(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
@@ -132,6 +136,6 @@ def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
 
 
 def hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
-    """Return the dealt cards that a policy holds, as bits of their indices."""
+    """Return which of the dealt cards a video poker policy holds, as bits of their indices."""
     at, places = state(dealt, deck_cards)
     return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)

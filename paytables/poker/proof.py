@@ -1,4 +1,4 @@
-"""Figures that a definition stores because computing them requires a laboratory.
+"""Figures (the proof) that a definition stores because computing them requires a laboratory.
 
 A cabinet reads them; certification recomputes them and refuses a definition with different figures. Amounts
 are fractions as text (``"9/10"``), because they exceed TOML numbers.
@@ -13,7 +13,7 @@ from pydantic import BaseModel, StringConstraints
 from paytables.errors import AnalysisError
 from paytables.poker.policy import unpack_policy
 
-#: An exact number: ``-3/20``, ``7/1``.
+#: An exact number as text: ``-3/20``, ``7/1``.
 Exact = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
@@ -23,7 +23,7 @@ def format_exact(value: Fraction) -> str:
 
 
 def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) -> None:
-    """Compare stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+    """Check that a game's stored figures equal newly computed ones. Raises :class:`AnalysisError` if not."""
     if carried and _unpack_policies(carried) != _unpack_policies(prove()):
         raise AnalysisError(
             f"{game}: proved: other figures come out; `python -m tools.dev prove` writes them"
@@ -31,7 +31,7 @@ def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) 
 
 
 def _unpack_policies(proof: object) -> object:
-    """Return a proof with its policies unpacked, because compressed texts of the same data may differ."""
+    """Return stored figures with their policies unpacked, because compressed texts of equal data may differ."""
     if isinstance(proof, BaseModel):
         return {
             key: unpack_policy(value) if key == "policy" and value else _unpack_policies(value)

@@ -1,4 +1,4 @@
-"""The common part of games in which the player sets a low and a high hand, both compared with the bank's."""
+"""The common part of pai gow games: the player sets a low and a high hand, both compared with the bank's."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,24 +38,28 @@ from paytables.wording import format_count
 
 SPOT: Final = "stake"
 SURRENDER: Final = "surrender"
-#: The number of pieces in the low hand.
+#: The number of pieces (cards or tiles) in the low hand.
 _LOW: Final = 2
-#: Strength of the low hand, of the high hand, and the indices of the low hand's pieces as bits.
+#: A way to set a hand: strength of the low hand, of the high hand, and the indices of the low hand's pieces
+#: as bits.
 Way: TypeAlias = tuple[int, int, int]
 
 
 class Commission(Strict):
-    """A commission on a win: ``credits`` for each ``of`` credits staked, a begun part counting as full (ss.47, 111)."""
+    """A commission on a won stake: ``credits`` for each ``of`` credits staked.
+
+    A begun part of ``of`` credits counts as full (ss.47, 111).
+    """
 
     credits: PositiveInt = 1
     of: PositiveInt = 20
 
     def on(self, stake: int) -> int:
-        """Return the commission on a stake, in credits."""
+        """Return the commission on a winning stake, in credits."""
         return -(-stake // self.of) * self.credits
 
     def terms(self) -> dict[str, str]:
-        """Return what a win pays after the commission, as text by language."""
+        """Return what a winning bet pays after the commission, as text by language."""
         return {
             "en": f"1:1, less {format_count(self.credits, 'credit')} for each {self.of} staked",
             "fr": f"1:1, moins {format_count(self.credits, 'crédit')} par {self.of} misés",
@@ -63,7 +67,7 @@ class Commission(Strict):
 
 
 class Chances(Strict):
-    """The probabilities that a stake is won, returned and lost."""
+    """The probabilities that a stake is won, returned and lost, as exact fractions."""
 
     win: Exact
     push: Exact
@@ -71,7 +75,7 @@ class Chances(Strict):
 
 
 class TwoHandsDefinition(TableDefinition):
-    """The definition of a game with two hands: the stake and the commission on a win.
+    """The definition of a game with a low and a high hand: the stake and the commission on a win.
 
     ``surrender``: the player may give up the stake before the bank's hands are shown (ss.52, 115).
     """
@@ -85,7 +89,7 @@ class TwoHandsDefinition(TableDefinition):
 
 @dataclass
 class SeatRound:
-    """One seat's round: its bets, its pieces (cards or tiles) if it has a stake, and how it set them.
+    """One seat's round of a pai gow game: its bets, its cards or tiles if it has a stake, and how it set them.
 
     ``None`` as the setting means that it has surrendered.
     """
@@ -97,13 +101,13 @@ class SeatRound:
 
     @property
     def hand(self) -> str:
-        """Return the name of its hand on the felt."""
+        """Return the name of this seat's hand on the felt."""
         return "player" if self.seat == 0 else f"player-{self.seat + 1}"
 
 
 @dataclass(frozen=True)
 class TwoHands(TableRules):
-    """A playable game in which each hand is set as a low and a high hand, with cards or tiles ("pieces").
+    """Base class of pai gow rules: each player sets cards or tiles ("pieces") as a low and a high hand.
 
     The house is always the bank; players are never offered it.
     """
@@ -119,51 +123,51 @@ class TwoHands(TableRules):
     # ------------------------------------------------------------ what a family says
     @abstractmethod
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every way to set pieces as two hands, those with the best low hand first."""
+        """Return every way to set the dealt pieces as two hands, those with the best low hand first."""
 
     @abstractmethod
     def house(self, dealt: Sequence[int]) -> Way:
-        """Return the way in which the bank sets its pieces (the house way)."""
+        """Return the way in which the bank would set the dealt pieces (the house way)."""
 
     @abstractmethod
     def words(self, way: Way) -> dict[str, str]:
-        """Return the low and the high hand as text, by language."""
+        """Return the low and the high hand of a setting as text, by language."""
 
     @abstractmethod
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures."""
+        """Return the exact figures of the stake and of the side bets."""
 
-    def beats(self, low: int, theirs: int) -> bool:
-        """Return whether a low hand of strength ``low`` beats the bank's, ``theirs``."""
-        return low > theirs
+    def beats(self, low: int, bank_low: int) -> bool:
+        """Return whether a low hand of strength ``low`` beats the bank's, ``bank_low``."""
+        return low > bank_low
 
     def advice(self, dealt: Sequence[int]) -> int:
-        """Return the way in which a player is advised to set pieces, as the low hand's indices in bits."""
+        """Return how a player is advised to set the dealt pieces, as the low hand's indices in bits."""
         return self.house(dealt)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
-        """Return the spots of the side bets."""
+        """Return the spots of the side bets; none by default."""
         return ()
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:  # noqa: ARG002
-        """Return the most that a seat's side bets, credits by spot, may return."""
+        """Return the most credits that a seat's side bets, credits by spot, may return."""
         return 0
 
-    def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
-        """Settle the bets that are decided before anything is dealt."""
+    def opening(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
+        """Settle the side bets that are decided before anything is dealt; none by default."""
         return iter(())
 
     def closing(
         self,
-        places: Sequence[SeatRound],  # noqa: ARG002
-        left: list[int],  # noqa: ARG002
+        seat_rounds: Sequence[SeatRound],  # noqa: ARG002
+        undealt: list[int],  # noqa: ARG002
         draw: Draw,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
-        """Settle the bets that the pieces not dealt to anyone, ``left``, decide."""
+        """Settle the side bets that the pieces not dealt to anyone, ``undealt``, decide; none by default."""
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the felt shows besides hands, from the steps of ``opening`` and ``closing``."""
+        """Return what the felt shows besides hands of cards or tiles, from the steps of ``opening`` and ``closing``."""
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
@@ -173,7 +177,7 @@ class TwoHands(TableRules):
     # ------------------------------------------------------------ the table
     @cached_property
     def cloth(self) -> Layout:
-        """Return the spot of the stake, and those of the side bets."""
+        """Return the layout: the spot of the stake, and those of the side bets."""
         limits = self.definition.stake
         stake = Spot(
             id=SPOT,
@@ -188,7 +192,7 @@ class TwoHands(TableRules):
         return Layout((stake, *self.list_side_bet_spots()), self.definition.table, self.definition.form)
 
     def check(self, file: str) -> None:
-        """Check what the model alone cannot check. Raises :class:`DefinitionError`."""
+        """Check that the pieces suffice for all seats, and the bet forms. Raises :class:`DefinitionError`."""
         seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
         if seats > room:
             why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
@@ -197,94 +201,100 @@ class TwoHands(TableRules):
 
     # ------------------------------------------------------------ the round
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal every seat its pieces, ask each how to set them, then turn the bank's and compare."""
+        """Play a round: deal every seat its pieces, ask how to set them, turn the bank's, and compare."""
         seats: dict[int, SeatRound] = {}
         for bet in self.wager(wager.credits, **wager.options).bets:
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
-        places, left = list(seats.values()), list(range(len(self.PIECES)))
+        seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECES)))
         side_steps = list[Cue | Settlement]()
-        for step in self.opening(places, draw):
+        for step in self.opening(seat_rounds, draw):
             side_steps.append(step)
             yield step
-        dealt = [place for place in places if SPOT in place.bets]
-        for place in dealt:
-            place.dealt = self._deal_hand(place.hand, left, draw)
-            for piece in place.dealt:
-                data = {"hand": place.hand, "card": self.PIECES[piece]}
-                yield Cue("deal", data, place.seat if len(places) > 1 else None)
-        for place in dealt:
-            offered = {way[2]: way for way in self.settings(place.dealt)}
-            decision = self._build_setting_decision(place, offered, self._build_felt(dealt, [], side_steps))
+        dealt = [seat_round for seat_round in seat_rounds if SPOT in seat_round.bets]
+        for seat_round in dealt:
+            seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
+            for piece in seat_round.dealt:
+                data = {"hand": seat_round.hand, "card": self.PIECES[piece]}
+                yield Cue("deal", data, seat_round.seat if len(seat_rounds) > 1 else None)
+        for seat_round in dealt:
+            offered = {way[2]: way for way in self.settings(seat_round.dealt)}
+            decision = self._build_setting_decision(
+                seat_round, offered, self._build_felt(dealt, [], side_steps)
+            )
             answer = decision.check((yield decision))
-            place.way = offered.get(answer)
-        bank = self._deal_hand("bank", left, draw) if dealt else []
+            seat_round.way = offered.get(answer)
+        bank = self._deal_hand("bank", undealt, draw) if dealt else []
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
-        for place in dealt:
-            yield self._settle_seat(place, self.house(bank))
-        for step in self.closing(places, left, draw):
+        for seat_round in dealt:
+            yield self._settle_seat(seat_round, self.house(bank))
+        for step in self.closing(seat_rounds, undealt, draw):
             side_steps.append(step)
             yield step
         return Outcome(display=self._build_felt(dealt, bank, side_steps))
 
-    def _deal_hand(self, hand: str, left: list[int], draw: Draw) -> list[int]:
-        """Deal pieces from ``left`` to a hand and return them."""
+    def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
+        """Deal a hand's pieces from those ``undealt``, and return them."""
         numbers = range(1, self.HAND + 1)
-        return [deal_one(draw, left, f"{hand} {self.PIECE} {n}") for n in numbers]
+        return [deal_one(draw, undealt, f"{hand} {self.PIECE} {n}") for n in numbers]
 
     def _build_setting_decision(
-        self, place: SeatRound, offered: Mapping[int, Way], felt: Mapping[str, object]
+        self, seat_round: SeatRound, offered: Mapping[int, Way], felt: Mapping[str, object]
     ) -> Decision:
-        """Return the question to a seat in which of the ``offered`` ways it sets its pieces."""
+        """Return the decision that asks a seat in which of the ``offered`` ways it sets its pieces."""
         prompt = {
             **felt,
-            "hand": place.hand,
+            "hand": seat_round.hand,
             "ways": {str(mask): self.words(way) for mask, way in offered.items()},
-            "house": self.house(place.dealt)[2],
-            "advice": self.advice(place.dealt),
+            "house": self.house(seat_round.dealt)[2],
+            "advice": self.advice(seat_round.dealt),
         }
         options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
-        return Decision("set", options, prompt, seat=place.seat)
+        return Decision("set", options, prompt, seat=seat_round.seat)
 
-    def _settle_seat(self, place: SeatRound, theirs: Way) -> Settlement:
+    def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:
         """Return the settlement of one seat's stake.
 
         It is surrendered, or it is won, pushed or lost by how many of the two hands beat the bank's.
         """
-        stake = place.bets[SPOT].credits
-        if place.way is None:
-            return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)
-        low, high, _ = place.way
-        better = self.beats(low, theirs[0]) + (high > theirs[1])
+        stake = seat_round.bets[SPOT].credits
+        if seat_round.way is None:
+            return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=seat_round.seat)
+        low, high, _ = seat_round.way
+        better = self.beats(low, bank_way[0]) + (high > bank_way[1])
         back, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
         if better == 2:
             back -= self.definition.commission.on(stake)
-        return Settlement(name, back, spot=SPOT, staked=stake, seat=place.seat)
+        return Settlement(name, back, spot=SPOT, staked=stake, seat=seat_round.seat)
 
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most credits that a round of a wager may return to a seat."""
+        """Return the most credits that a round of a wager may return to any one seat."""
         stakes = [(bets.get(SPOT, 0), bets) for bets in wager.by_seat.values()]
         fee: Commission = self.definition.commission
         return max(2 * stake - fee.on(stake) + self.find_highest_side_return(bets) for stake, bets in stakes)
 
     # ------------------------------------------------------------ what is shown and said
     def _build_felt(
-        self, places: Sequence[SeatRound], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
+        self, seat_rounds: Sequence[SeatRound], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
     ) -> dict[str, object]:
-        """Return the hands as they are set, low hand first, each with its description."""
-        hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
+        """Return the hands on the felt as they are set, low hand first, each with its description."""
+        hands: list[dict[str, object]] = (
+            [{"id": "bank", "cards": [self.BACK] * self.HAND}] if seat_rounds else []
+        )
         if bank:
             hands = [self._build_hand("bank", bank, self.house(bank))]
-        hands += [self._build_hand(place.hand, place.dealt, place.way) for place in places]
+        hands += [
+            self._build_hand(seat_round.hand, seat_round.dealt, seat_round.way) for seat_round in seat_rounds
+        ]
         hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(side_steps)}
 
     def _build_hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
-        """Return one hand for the felt; ``way`` is None if it is not set yet."""
+        """Return one hand as the felt shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
-        order = sorted(range(self.HAND), key=lambda place: not way[2] >> place & 1)
-        cards = [self.PIECES[dealt[place]] for place in order]
+        order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
+        cards = [self.PIECES[dealt[index]] for index in order]
         return {"id": name, "cards": cards, "low": _LOW, "says": self.words(way)}
 
     def presentation(self) -> dict[str, object]:
@@ -298,7 +308,7 @@ class TwoHands(TableRules):
         }
 
     def named(self) -> list[dict[str, object]]:
-        """Return the hands that may be on the felt."""
+        """Return the ids and names of the hands that may be on the felt."""
         names = {"bank": {"en": "Bank", "fr": "Banque"}, "player": {"en": "Player", "fr": "Joueur"}}
         return [
             {"id": hand, "names": words, "cards": self.HAND, "low": _LOW, "back": self.BACK}
@@ -306,7 +316,7 @@ class TwoHands(TableRules):
         ]
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what a win pays, in English."""
+        """Return one English sentence: what a winning bet pays."""
         fee = self.definition.commission
         return (
             f"both hands better pay 1:1 less {fee.credits} for each {format_count(fee.of, 'credit')} staked",
@@ -317,19 +327,19 @@ class TwoHands(TableRules):
         return ()
 
     def prove(self, *_: object) -> Chances:
-        """Compute the proof that the definition stores (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
         raise NotImplementedError
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def stakes(self) -> dict[str, int]:
-        """Return the stakes for which figures are stated, by name: the minimum, and another if it returns less."""
+        """Return the stakes for which figures are stated, by name: the minimum, and another if that returns less."""
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
-        """Return the figures of a stake with these probabilities."""
+        """Return the exact figures of a stake that is won, returned and lost with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})

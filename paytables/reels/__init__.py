@@ -10,7 +10,7 @@ from paytables.reels.symbols import Symbols
 
 
 def build(data: ReelsDefinition, file: str) -> ReelRules:
-    """Build every stage for every mode. Raises :class:`DefinitionError`."""
+    """Build the rules of a reel game: every stage for every mode. Raises :class:`DefinitionError`."""
     check_references(data, file)
     symbols = Symbols.of(data.symbol, data.groups, file)
     modes = {mode.id: mode for mode in data.bets.mode}

@@ -1,4 +1,4 @@
-"""The common representation of what a window pays: small automata that read the reels from left to right.
+"""The common representation of what a window of reels pays: small automata that read the reels left to right.
 
 Everything a stage can pay is a *component*: a payline (with its group of prizes, of which the highest is
 won), a symbol paid by ways, a scatter. Of each reel's column, a component sees only a *letter* (the symbol on
@@ -11,16 +11,17 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-#: ``row`` value of a final node.
+#: Value of ``Graph.row`` for a final node.
 END: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """What a prize gives in addition to credits.
+    """One award that a reel-game prize gives besides credits: runs of a stage, a progressive level, merchandise.
 
     ``kind`` is stage, progressive, merchandise, step (the multiplier of the series increases) or stick
-    (``size`` is the mask of the cells that become sticky). For a stage, ``size`` is its starting size.
+    (``size`` is the mask of the cells that become sticky). For a stage, ``times`` is the number of runs and
+    ``size`` its starting size.
     """
 
     kind: str
@@ -29,13 +30,13 @@ class Award:
     size: int = 0
 
     def to_json(self) -> dict[str, str | int]:
-        """Return the award in the form used by the screen and the journal."""
+        """Return the award as the JSON object that the screen and the journal use."""
         return {"kind": self.kind, "name": self.name, "times": self.times, "size": self.size}
 
 
 @dataclass(frozen=True, slots=True)
 class Prize:
-    """One row of the pay table at level 1: its credits in this bet, and its awards."""
+    """One prize in a reel stage's pay table: its credits at bet level 1 in one mode, and its awards."""
 
     name: str
     credits: int
@@ -44,7 +45,7 @@ class Prize:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The result of a component's walk over the reels.
+    """The result of one pay component (a line, ways or a scatter) after it has read the reels of a window.
 
     It has the prize won, if any, the multiplier of its wilds, and ``part``: whether each cell of a line, or
     each reel for ways and scatters, takes part in the win.
@@ -56,12 +57,12 @@ class End:
 
     @property
     def value(self) -> int:
-        """Return the credits of the prize per unit of weight; 0 without a prize."""
+        """Return the credits of the prize won, times the multiplier of its wilds, for one way; 0 without a prize."""
         return 0 if self.prize is None else self.prize.credits * self.multiplier
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """Return the sort key by which the best prize is chosen: a prize with an award ranks above any credits.
+        """Return the sort key that chooses the best of a component's prizes: one with an award ranks above any credits.
 
         Of two prizes that pay the same, the one with more cells ranks higher, because it is shown to the
         player.
@@ -73,18 +74,18 @@ NOTHING: Final = End()
 
 S = TypeVar("S", bound=Hashable)
 
-#: Represents all letters together in a histogram.
+#: Stands for every letter of a reel together, in a histogram of letters.
 ANY_LETTER: Final = -1
-#: A step shared by several letters: the next node, the factor, and the letters as terms (sign, letter) of a
-#: sum.
+#: A step of an automaton that several letters share: the next node, the factor, and the letters as terms
+#: (sign, letter) of a sum.
 Option = tuple[int, int, list[tuple[int, int]]]
 
 
 @dataclass(slots=True)
 class Graph:
-    """The nodes of all automata of one stage, in flat lists.
+    """The nodes of all pay automata of one reel stage, in flat lists.
 
-    An automaton reads the reels of a component from left to right. ``delta[row[node] + letter]`` is the next
+    The automaton of a component reads the reels from left to right. ``delta[row[node] + letter]`` is the next
     node and ``gain`` the factor of the step, for ``width[node]`` letters. ``row[node]`` is :data:`END` for a
     final node; its credits per unit of weight are ``value[node]``, its result is ``ends[node]``.
     """
@@ -99,7 +100,7 @@ class Graph:
     _live: dict[int, list[Option]] = field(default_factory=dict)
 
     def _add_node(self, end: End) -> int:
-        """Add a node with this result and return its number."""
+        """Add a node at which a walk over the reels has this result, and return the node's number."""
         self.row.append(END)
         self.width.append(0)
         self.value.append(end.value)
@@ -107,10 +108,10 @@ class Graph:
         return len(self.row) - 1
 
     def live(self, node: int) -> list[Option]:
-        """Return the steps from a node after which a win is still possible. Letters to one node form one step.
+        """Return the steps from an automaton's node after which a win is still possible.
 
-        Most letters (all except the symbol and its wilds) often lead to one node. Such a step is written as
-        any letter minus the others.
+        Letters that lead to the same node with the same factor form one step. Most letters (all except the
+        symbol and its wilds) often do; such a step is written as any letter minus the others.
         """
         if node not in self._live:
             first = self.row[node]
@@ -130,7 +131,7 @@ class Graph:
         return self._live[node]
 
     def final(self, end: End) -> int:
-        """Return the node of the given end, created on first use."""
+        """Return the number of the final node with this result, adding the node on first use."""
         if end not in self._final:
             self._final[end] = self._add_node(end)
         return self._final[end]
@@ -142,12 +143,12 @@ class Graph:
         letters: Sequence[int],
         finish: Callable[[S], End],
     ) -> int:
-        """Add the nodes for one way of reading the reels, first to last, and return the first node.
+        """Add the nodes of an automaton that reads the reels from first to last, and return its start node.
 
-        ``step(reel, state, letter)`` returns the next state, or the :class:`End` if no later reel matters, and
-        a factor by which the weight of the win is multiplied (0: nothing is won). ``letters[x]`` is the number
-        of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable states
-        get nodes, each once per reel.
+        ``step(reel, state, letter)`` returns the next state, or the :class:`End` if no later reel matters,
+        and a factor by which the weight of the win is multiplied (0: nothing is won). ``letters[x]`` is the
+        number of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable
+        states get nodes, each once per reel.
         """
         layers: list[dict[S, int]] = [{} for _ in letters]
         layers[0][start] = self._add_node(NOTHING)
@@ -166,7 +167,10 @@ class Graph:
     def _find_target_node(
         self, layers: list[dict[S, int]], x: int, state: S | End, finish: Callable[[S], End]
     ) -> int:
-        """Return the node for a state after reel ``x``, adding it if it is new; an end has its final node."""
+        """Return the node for an automaton's state after ``x`` reels, adding the node if the state is new.
+
+        An :class:`End` has its final node; after the last reel ``finish`` turns the state into its end.
+        """
         if isinstance(state, End):
             return self.final(state)
         if x == len(layers):
@@ -189,7 +193,7 @@ def settle(
     ends: list[int],
     weights: list[int],
 ) -> int:
-    """Walk the components ``which`` over one window; return the credits they win at level 1.
+    """Return the credits at level 1 that the pay components ``which`` win in one window, by walking their automata.
 
     Component ``which[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``; from the first reel on,
     these are its start node and 1. ``at[x]`` is the offset in ``letters`` of the x-th unread column, with one

@@ -34,7 +34,10 @@ from paytables.reels.run import (
 
 @dataclass(frozen=True, slots=True)
 class Prop:
-    """A box, wheel segment or coin of a bonus: its credits in this bet, its awards, and how many there are."""
+    """A box, wheel segment or coin of a bonus stage: its credits in one mode, its awards, and how many there are.
+
+    ``count`` is the weight if contents are drawn with replacement; ``end`` means that it ends the picking.
+    """
 
     name: str
     credits: int
@@ -43,48 +46,48 @@ class Prop:
     end: bool
 
     def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
-        """Return its prize as a tuple of one, or an empty tuple if it pays and gives nothing."""
+        """Return its payment as a tuple of one, shown with ``detail``, or an empty tuple if it pays no credits."""
         return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
 class _SmallStage(ABC):
-    """Base class of stages with so few results that their whole distribution is computed."""
+    """Base class of bonus stages with so few results that their whole win distribution is computed."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run of this stage."""
+        """Return the probability of each result (credits won, awards given) of one run of this bonus stage."""
         return self._distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return the most credits a run can pay with each combination of awards."""
+        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
         return find_law_top_pays(self._distribution)
 
     @property
     def worst(self) -> Fraction | None:
-        """Return None: by default a run asks for no decision."""
+        """Return None: by default a run asks the player for no decision, so there is no worst way to play it."""
         return None
 
     @abstractmethod
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Compute the distribution that :meth:`compute_distribution` returns."""
+        """Compute the probability of each result (credits won, awards given) of one run of this bonus stage."""
 
     @cached_property
     def _distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the distribution of one run, computed once."""
+        """Return the probability of each result (credits won, awards given) of one run, computed once."""
         return self._compute_distribution()
 
     @cached_property
     def _table(self) -> Table:
-        """Return the table of one run, computed once."""
+        """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact table of one run."""
+        """Return the exact figures of one run: always with second moments, whatever ``second`` says."""
         return self._table
 
 
 @dataclass(frozen=True)
 class Pick(_SmallStage):
-    """A stage in which the player opens boxes one at a time; ``picks`` is the maximum number opened.
+    """A bonus stage in which the player opens boxes one at a time; ``picks`` is the maximum number opened.
 
     With ``replaced`` each box is an independent draw, with the counts of the items as weights.
     """
@@ -95,18 +98,18 @@ class Pick(_SmallStage):
     boxes: int
     replaced: bool
 
-    def _remove_drawn_item(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
-        """Return the counts of the items that can still be drawn after item ``index``."""
-        return left if self.replaced else (*left[:index], left[index] - 1, *left[index + 1 :])
+    def _remove_drawn_item(self, counts: tuple[int, ...], index: int) -> tuple[int, ...]:
+        """Return the counts of the items left to draw after item ``index`` is drawn; unchanged with replacement."""
+        return counts if self.replaced else (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
     @property
     def worst(self) -> Fraction:
-        """Return the mean: every order of opening boxes has the same distribution."""
+        """Return the mean credits of a run: no order of opening boxes is better or worse than another."""
         return self._table.mean
 
     def run(self, draw: Draw) -> Running:
-        """Ask for a box and draw its contents from the remaining items, until the picking ends."""
-        left = tuple(p.count for p in self.props)
+        """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
+        counts = tuple(p.count for p in self.props)
         closed = list(range(self.boxes))
         paid: list[Paid] = []
         awards: list[Award] = []
@@ -115,8 +118,8 @@ class Pick(_SmallStage):
             decision = Decision("pick", tuple(closed), {"stage": self.name, "opened": list(opened)})
             box = decision.check((yield decision))
             closed.remove(box)
-            index = draw_weighted_index(draw, left, f"{self.name}.pick{n + 1}")
-            left = self._remove_drawn_item(left, index)
+            index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
+            counts = self._remove_drawn_item(counts, index)
             prop = self.props[index]
             paid += prop.paid({"box": box})
             awards += prop.awards
@@ -126,40 +129,40 @@ class Pick(_SmallStage):
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the distribution, by recursion over the contents of the remaining boxes.
+        """Return the probability of each result of a run, by recursion over the counts of the items not yet drawn.
 
         These determine how many boxes are open. After n openings every case is one of equally many orders, so
         cases are counted in integers.
         """
-        here: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
+        unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.props), 0, ()): 1
         }
         done: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for n, orders in enumerate(self._orders):
-            there: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
+            still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended: dict[tuple[int, GivenAwards], int] = defaultdict(int)
-            for (left, credits_, given), cases in here.items():
+            for (counts, credits_, given), cases in unfinished.items():
                 for i, prop in enumerate(self.props):
-                    if not left[i]:
+                    if not counts[i]:
                         continue
                     now = (credits_ + prop.credits, select_given_awards((*given, *prop.awards)))
                     if prop.end or n + 1 == self.picks:
-                        ended[now] += cases * left[i]
+                        ended[now] += cases * counts[i]
                     else:
-                        there[self._remove_drawn_item(left, i), *now] += cases * left[i]
+                        still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
             for now, cases in ended.items():
                 done[now] += Fraction(cases, orders)
-            here = there
+            unfinished = still_unfinished
         return dict(done)
 
     @property
     def _orders(self) -> list[int]:
-        """Return the number of orders of the first, the first two, the first three... openings."""
+        """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
         items = sum(p.count for p in self.props)
         return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
 
     def prizes(self) -> list[PrizeRate]:
-        """Return each item's expected number of openings in a run."""
+        """Return, for each item that pays credits, the expected number of boxes in a run that contain it."""
         rates = self._compute_mean_openings
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
@@ -168,51 +171,52 @@ class Pick(_SmallStage):
         ]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of levels and merchandise prizes that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         rated = zip(self.props, self._compute_mean_openings, strict=True)
         return compute_extras((award, rate) for prop, rate in rated for award in prop.awards)
 
     @cached_property
     def _compute_mean_openings(self) -> list[Fraction]:
-        """Return the mean number of times that each kind of box is opened in one run."""
+        """Return, for each item, the mean number of opened boxes in one run that contain it."""
         rates = [Fraction(0)] * len(self.props)
-        here = {tuple(p.count for p in self.props): 1}
+        unfinished = {tuple(p.count for p in self.props): 1}
         for orders in self._orders:
-            there: dict[tuple[int, ...], int] = defaultdict(int)
+            still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
             opened = [0] * len(self.props)
-            for left, cases in here.items():
+            for counts, cases in unfinished.items():
                 for i, prop in enumerate(self.props):
-                    if left[i]:
-                        opened[i] += cases * left[i]
+                    if counts[i]:
+                        opened[i] += cases * counts[i]
                         if not prop.end:
-                            there[self._remove_drawn_item(left, i)] += cases * left[i]
+                            still_unfinished[self._remove_drawn_item(counts, i)] += cases * counts[i]
             rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened, strict=True)]
-            here = there
+            unfinished = still_unfinished
         return rates
 
 
 @dataclass(frozen=True)
 class Wheel(_SmallStage):
-    """A wheel of equal segments that is spun once in a run."""
+    """A bonus stage with a wheel of equal segments, which is spun once in a run."""
 
     name: str
     parts: tuple[Prop, ...]
 
     def run(self, draw: Draw) -> Run:
-        """Spin the wheel once; return the result of the run."""
+        """Spin the wheel once; return the prize and awards of the segment at which it stops."""
         part = draw.below(len(self.parts), f"{self.name}.wheel")
         prop = self.parts[part]
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
         return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+        """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for prop in self.parts:
             distribution[prop.credits, select_given_awards(prop.awards)] += Fraction(1, len(self.parts))
         return dict(distribution)
 
     def prizes(self) -> list[PrizeRate]:
-        """Return how often each different segment is won, one row each."""
+        """Return how often each different segment of the wheel that pays credits is won, one row each."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
             if p.credits:
@@ -220,7 +224,7 @@ class Wheel(_SmallStage):
         return [PrizeRate(n, c, k, k * c, len(self.parts)) for (n, c), k in counts.items()]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of levels and merchandise prizes that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a spin gives."""
         return compute_extras(
             (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
         )
@@ -228,16 +232,19 @@ class Wheel(_SmallStage):
 
 @lru_cache(maxsize=256)
 def _compute_landing_chances(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
-    """Return the probabilities that zero, one, two... of the empty cells land a coin."""
+    """Return the probabilities that exactly 0, 1, 2... of ``empty`` empty cells land a coin in one spin.
+
+    Each cell lands one with probability ``hit`` / ``of``.
+    """
     return tuple(
-        Fraction(comb(empty, new) * hit**new * (of - hit) ** (empty - new), of**empty)
-        for new in range(empty + 1)
+        Fraction(comb(empty, landed) * hit**landed * (of - hit) ** (empty - landed), of**empty)
+        for landed in range(empty + 1)
     )
 
 
 @dataclass(frozen=True)
 class Hold(_SmallStage):
-    """Hold-and-spin from ``start`` coins on ``cells`` cells.
+    """A hold-and-spin bonus stage that starts with ``start`` coins on a board of ``cells`` cells.
 
     In each spin, an empty cell lands a coin with probability ``hit`` / ``of``.
     """
@@ -252,7 +259,7 @@ class Hold(_SmallStage):
     start: int
 
     def run(self, draw: Draw) -> Run:
-        """Spin the empty cells until the respins run out or no cell is empty."""
+        """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
         weights = [p.count for p in self.props]
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
@@ -263,14 +270,14 @@ class Hold(_SmallStage):
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respins, "cells": list(worth)}]
-        left = self.respins
-        while left and None in worth:
-            left -= 1
+        respins_left = self.respins
+        while respins_left and None in worth:
+            respins_left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
                 if draw.below(self.of, f"{self.name}.land") < self.hit:
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
-                    left = self.respins
-            spins.append({"left": left, "cells": list(worth)})
+                    respins_left = self.respins
+            spins.append({"left": respins_left, "cells": list(worth)})
         paid: list[Paid] = []
         awards: list[Award] = []
         for cell, index in enumerate(worth):
@@ -287,26 +294,30 @@ class Hold(_SmallStage):
     def _coins(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         done: dict[int, Fraction] = defaultdict(Fraction)
-        here: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
-        while here:  # every step uses up a respin or a cell, so this ends
-            there: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
-            for (coins, left), share in here.items():
-                if left == 0 or coins == self.cells:
+        unfinished: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
+        while unfinished:  # every step uses up a respin or a cell, so this ends
+            still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+            for (coins, respins_left), share in unfinished.items():
+                if respins_left == 0 or coins == self.cells:
                     done[coins] += share
                     continue
-                for new, odds in enumerate(_compute_landing_chances(self.hit, self.of, self.cells - coins)):
-                    there[coins + new, self.respins if new else left - 1] += share * odds
-            here = there
+                for landed, odds in enumerate(
+                    _compute_landing_chances(self.hit, self.of, self.cells - coins)
+                ):
+                    still_unfinished[coins + landed, self.respins if landed else respins_left - 1] += (
+                        share * odds
+                    )
+            unfinished = still_unfinished
         return dict(done)
 
     @property
     def _total_weight(self) -> int:
-        """Return the sum of the weights of all coins."""
+        """Return the sum of the weights of all kinds of coin."""
         return sum(p.count for p in self.props)
 
     @cached_property
     def _table(self) -> Table:
-        """Return the table of one run from the moments of the number of coins and of one coin's value."""
+        """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._total_weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._total_weight)
         odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
@@ -323,7 +334,7 @@ class Hold(_SmallStage):
         return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the distribution as a mixture over the number of coins of the sums of their values."""
+        """Return the probability of each result of a run, from each number of coins and their total values."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
@@ -342,7 +353,7 @@ class Hold(_SmallStage):
         return dict(distribution)
 
     def _compute_prop_rates(self) -> list[tuple[Prop, Fraction]]:
-        """Return each coin with its mean number in a run, and the prize of the full board with its probability."""
+        """Return each kind of coin with its mean number in a run, and the full-board prize with its probability."""
         mean = sum((n * p for n, p in self._coins.items()), Fraction(0))
         rows = [(prop, mean * Fraction(prop.count, self._total_weight)) for prop in self.props]
         if self.full is not None:
@@ -350,7 +361,7 @@ class Hold(_SmallStage):
         return rows
 
     def prizes(self) -> list[PrizeRate]:
-        """Return each coin's expected number in a run, and the full board."""
+        """Return how often a run wins each kind of coin that pays credits, and the prize for a full board."""
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
             for p, r in self._compute_prop_rates()
@@ -358,7 +369,7 @@ class Hold(_SmallStage):
         ]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of levels and merchandise prizes that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return compute_extras(
             (award, rate) for prop, rate in self._compute_prop_rates() for award in prop.awards
         )

@@ -1,4 +1,4 @@
-"""Conversion of the checked definition to playable stages, with the checks that the model alone cannot do."""
+"""Conversion of a reel game's checked definition to playable stages, with checks that the model alone cannot do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +36,7 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         return data
 
     def expand_stage(name: str, seen: tuple[str, ...]) -> dict[str, Any]:
+        """Return the table of a stage with its inherited keys; ``seen`` are the stages that inherit from it."""
         table = stages[name]
         if not isinstance(table, Mapping):
             raise DefinitionError(file, f"stage.{name}", "is not a table")
@@ -51,6 +52,7 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         return {**expand_stage(parent, (*seen, name)), **table}
 
     def get_stage_table(name: str) -> dict[str, Any]:
+        """Return a stage's table with its kind and inherited keys; ``like`` stays only if its pays are inherited."""
         table = {"kind": "reels", **expand_stage(name, ())}
         if "pay" in stages[name] or table["kind"] != "reels":
             table.pop("like", None)
@@ -65,7 +67,7 @@ STICKY_CELLS_MAX = 12
 
 @dataclass(slots=True)
 class ModeStages:
-    """The stages of a game definition (reels, picks, wheels, hold-and-spin) as one mode, a way to bet, plays them.
+    """The stages of a reel game (reels, picks, wheels, hold-and-spin) as one mode, a way to bet, plays them.
 
     Each is built on first use. A stage may have several starting sizes, such as the coins already locked or a
     mask of stuck cells; it is built once for each size that occurs.
@@ -87,13 +89,13 @@ class ModeStages:
         return DefinitionError(self.file, key, reason)
 
     def stage(self, name: str, size: int = 0) -> Stage:
-        """Return the stage ``name`` with the starting size ``size``; it is built on first use."""
+        """Return the playable stage ``name`` with the starting size ``size``; it is built on first use."""
         if (name, size) not in self._made:
             self._made[name, size] = self._build_stage(name, size)
         return self._made[name, size]
 
     def _build_memory(self, name: str, table: object) -> Memory:
-        """Return what the stage retains between the runs of a series. Raises :class:`DefinitionError`."""
+        """Return what the stage ``name`` retains between the runs of a series. Raises :class:`DefinitionError`."""
         if not isinstance(table, ReelsStage):
             return Memory()
         key = f"stage.{name}"
@@ -111,7 +113,7 @@ class ModeStages:
         return memory
 
     def _build_stage(self, name: str, size: int) -> Stage:
-        """Build a stage of any kind from its table."""
+        """Build one stage of the game, of any kind, from its table in the definition."""
         table = self.definition.stage[name]
         if isinstance(table, ReelsStage):
             return self._build_reels_stage(name, table, size)
@@ -152,6 +154,7 @@ class ModeStages:
         return Spin(reels, self.symbols.ids)
 
     def _build_pick_stage(self, name: str, table: PickStage, props: tuple[Prop, ...]) -> Pick:
+        """Build a pick stage: the number of boxes defaults to one per item counted, the picks to all boxes."""
         boxes = table.boxes or sum(p.count for p in props)
         picks = table.picks or boxes
         if picks > boxes:
@@ -162,7 +165,7 @@ class ModeStages:
         return Pick(name, props, picks, boxes, replaced=table.boxes is not None)
 
     def _build_prop(self, key: str, item: Item, unit: str) -> Prop:
-        """Return an item of a bonus, as the stage plays it; ``key`` is its place in the definition."""
+        """Return an item of a bonus table as the box, segment or coin that is played; ``key`` is its definition key."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:
             raise self.refuse(key, "is worth nothing: it needs credits, something it gives, or `end`")
@@ -189,7 +192,7 @@ class ModeStages:
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
-    """Refuse awards of stages, levels and merchandise that do not exist, and those that nothing can win."""
+    """Refuse a reel game with awards of stages, levels or merchandise that do not exist, or that nothing can win."""
     known = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],
@@ -201,6 +204,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
             raise DefinitionError(file, key, "two have the same id")
 
     def check_reference(key: str, kind: str, name: str | None) -> None:
+        """Refuse a reference ``name`` to a stage, level, merchandise or mode (``kind``) that the game does not have."""
         if name is not None and name not in known[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")
 
@@ -216,7 +220,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
 
 def _check_given(definition: ReelsDefinition, given: set[str | None], file: str) -> None:
-    """Refuse merchandise that no prize gives, and levels that are not won in exactly one way."""
+    """Refuse merchandise that no prize of the game gives, and progressive levels not won in exactly one way."""
     for prize in definition.merchandise:
         if prize.id not in given:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives it")
@@ -235,7 +239,7 @@ def _check_given(definition: ReelsDefinition, given: set[str | None], file: str)
 
 
 def _list_all_awards(definition: ReelsDefinition) -> list[tuple[str, Award]]:
-    """Return every award in the definition, with its key."""
+    """Return every award in the reel game's definition, with its key there."""
     found: list[tuple[str, Award]] = []
     for name, table in definition.stage.items():
         rows: Sequence[tuple[str, Any]]

@@ -22,13 +22,13 @@ from paytables.reels.automaton import Award
 from paytables.reels.run import GivenAwards, Table
 
 ZERO = Fraction(0)
-#: A kind of run: the stage, its starting size, and the index in its series' multipliers.
+#: A kind of run: the stage and its starting size.
 Node = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a stage retains from one run of a series to the next: multipliers, a limit of runs, and sticky cells."""
+    """What a reel game's stage retains between runs of a series: multipliers, a limit of runs, and sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
     by_run: bool = True
@@ -42,16 +42,20 @@ class Memory:
 
 
 class State(NamedTuple):
-    """The state of a series of runs: runs left and played, index of the multiplier, and the mask of sticky cells."""
+    """The state of a series of runs of one stage.
+
+    It has the runs left and played, the index of the multiplier, and the starting size (the mask of sticky
+    cells).
+    """
 
     left: int
     played: int
-    place: int
+    multiplier_index: int
     size: int
 
 
 def build_first_state(memory: Memory, times: int, size: int) -> State:
-    """Return the initial state of a series of ``times`` runs."""
+    """Return the initial state of a series of ``times`` runs of a stage with this memory."""
     most = memory.most_runs
     return State(times if most is None else min(times, most), 0, 0, size)
 
@@ -59,7 +63,7 @@ def build_first_state(memory: Memory, times: int, size: int) -> State:
 def compute_next_state(
     memory: Memory, stage: str, state: State, given: Iterable[Award]
 ) -> tuple[State, GivenAwards]:
-    """Return the state of a series after a run that gave ``given``, and the awards of runs of other stages.
+    """Return the state of a series after a run that gave ``given``, and those awards that start other stages.
 
     Play and analysis both use this function: it defines how stages start one another.
     """
@@ -77,17 +81,21 @@ def compute_next_state(
             steps += award.times
         elif award.kind == "stick":
             size = award.size
-    left = state.left - 1 + own
+    runs_left = state.left - 1 + own
     played = state.played + 1
     if memory.most_runs is not None:
-        left = min(left, memory.most_runs - played)
-    place = min(state.place + (1 if memory.by_run else steps), len(memory.multipliers) - 1)
-    return State(left, played if memory.most_runs is not None else 0, place, size), tuple(elsewhere)
+        runs_left = min(runs_left, memory.most_runs - played)
+    multiplier_index = min(
+        state.multiplier_index + (1 if memory.by_run else steps), len(memory.multipliers) - 1
+    )
+    return State(runs_left, played if memory.most_runs is not None else 0, multiplier_index, size), tuple(
+        elsewhere
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The mean and variance of a win, in credits at level 1."""
+    """Mean and variance of the credits that a run or a series of runs wins, at level 1."""
 
     mean: Fraction
     variance: Fraction
@@ -95,7 +103,7 @@ class Worth:
 
 @dataclass(slots=True)
 class Chain:
-    """All stages of one mode and how they start one another.
+    """All stages of a reel game in one mode and how they start one another: expected runs, means and variances.
 
     ``table`` returns a run's figures by stage and size; ``memory`` has what each stage retains between runs.
     """
@@ -109,12 +117,13 @@ class Chain:
 
     # ------------------------------------------------------------ forwards: expected runs
     def runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
-        """Return the expected number of runs in one game, by (stage, size, multiplier of the series)."""
+        """Return the expected number of runs in one game that starts with ``stage``, by (stage, size, multiplier)."""
         found: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[Node, Fraction] = defaultdict(Fraction)
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def add_started_runs(award: Award, rate: Fraction) -> None:
+            """Add the runs that an award starts, given ``rate`` times a game, to those still to be followed."""
             if self.memory[award.name].is_plain:
                 plain[award.name, award.size] += rate * award.times
             else:
@@ -140,30 +149,32 @@ class Chain:
         self,
         key: tuple[str, int, int],
         rate: Fraction,
-        found: dict[tuple[str, int, int], Fraction],
-        start: Callable[[Award, Fraction], None],
+        expected_runs: dict[tuple[str, int, int], Fraction],
+        add_started_runs: Callable[[Award, Fraction], None],
     ) -> None:
-        """Follow a series of runs to its end. Add the mean number of each run to ``found``.
+        """Follow a series of runs to its end, adding the expected number of each of its runs to ``expected_runs``.
 
         ``key`` is the stage, the number of runs and the size; ``rate`` is how often the series starts in one
-        game. ``start`` is called with each award that starts runs of another stage.
+        game. ``add_started_runs`` is called with each award that starts runs of another stage.
         """
         stage, times, size = key
         here = {build_first_state(self.memory[stage], times, size): rate}
         while here:
             there: dict[State, Fraction] = defaultdict(Fraction)
             for state, weight in here.items():
-                found[stage, state.size, self.memory[stage].multipliers[state.place]] += weight
+                expected_runs[stage, state.size, self.memory[stage].multipliers[state.multiplier_index]] += (
+                    weight
+                )
                 for given, p in self._find_odds(stage, state.size).items():
                     after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
                     for award in elsewhere:
-                        start(award, weight * p)
+                        add_started_runs(award, weight * p)
                     if after.left > 0 and p:
                         there[after] += weight * p
             here = there
 
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return the probability of each combination of awards of a run. Raises :class:`BeyondReach`."""
+        """Return the probability of each combination of awards that a run gives. Raises :class:`BeyondReach`."""
         odds = self.table(stage, size).odds
         if not odds:
             raise BeyondReach(f"stage {stage} remembers its series, and too many of its prizes give awards")
@@ -171,10 +182,13 @@ class Chain:
 
     # ------------------------------------------------------------ backwards: mean and variance
     def worth(self, award: Award) -> Worth:
-        """Return mean and variance of everything that an award of runs leads to. Tables need second moments."""
+        """Return mean and variance of all credits that an award of runs leads to, other stages included.
+
+        The stages' tables must include second moments.
+        """
         if self.memory[award.name].is_plain:
-            one = self._compute_plain_worth(award.name, award.size)
-            return Worth(one.mean * award.times, one.variance * award.times)
+            run_worth = self._compute_plain_worth(award.name, award.size)
+            return Worth(run_worth.mean * award.times, run_worth.variance * award.times)
         if award.name in self._open:
             raise AnalysisError(
                 f"stage {award.name} remembers its series and is started again by what it gives"
@@ -187,7 +201,7 @@ class Chain:
         return worth
 
     def _compute_plain_worth(self, stage: str, size: int) -> Worth:
-        """Return mean and variance of one run of a stage without memory, with everything that it starts."""
+        """Return mean and variance of the credits of one run of a plain stage, with everything that it starts."""
         if (stage, size) not in self._worth:
             group = self._group(stage)
             nodes = self._list_group_nodes(group, [(stage, size)])
@@ -201,14 +215,17 @@ class Chain:
         return self._worth[stage, size]
 
     def _compute_run_mean(self, table: Table, group: tuple[str, ...]) -> Fraction:
-        """Return the mean of one run, with what it starts in stages outside its group."""
+        """Return the mean credits of one run of a stage, with what it starts in stages outside ``group``."""
         outside = [(a, p) for a, p in table.rates.items() if a.kind == "stage" and a.name not in group and p]
         return table.mean + sum((p * self.worth(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
         self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
-        """Return the variance of one run, with the mean of what it starts (``inside`` and outside its group)."""
+        """Return the variance of one run's credits plus the mean of what it starts, inside and outside ``group``.
+
+        ``inside`` has the means of runs inside the group.
+        """
         mean = square = ZERO
         square += table.second
         for given, p in table.odds.items():
@@ -223,17 +240,17 @@ class Chain:
         return square - mean**2
 
     def _sum_worth_outside(self, given: GivenAwards, group: tuple[str, ...]) -> Worth:
-        """Return mean and variance of everything that these awards start in stages outside the group."""
+        """Return mean and variance of the credits of all runs that these awards start in stages outside ``group``."""
         found = [self.worth(a) for a in given if a.kind == "stage" and a.name not in group]
         return Worth(sum((w.mean for w in found), ZERO), sum((w.variance for w in found), ZERO))
 
     def _compute_series_worth(self, stage: str, state: State) -> Worth:
-        """Return mean and variance of the remaining runs of a series; (0, 0) if there are none."""
+        """Return mean and variance of the credits of a series' remaining runs; (0, 0) if none are left."""
         if state.left <= 0:
             return Worth(ZERO, ZERO)
         key = (stage, state)
         if key not in self._states:
-            factor = self.memory[stage].multipliers[state.place]
+            factor = self.memory[stage].multipliers[state.multiplier_index]
             table = self.table(stage, state.size)
             mean = ZERO
             square = factor**2 * table.second
@@ -241,17 +258,17 @@ class Chain:
                 part = table.parts[given]
                 after, elsewhere = compute_next_state(self.memory[stage], stage, state, given)
                 remaining = self._compute_series_worth(stage, after)
-                other = self._sum_worth_outside(elsewhere, (stage,))
-                expected = remaining.mean + other.mean
+                elsewhere_worth = self._sum_worth_outside(elsewhere, (stage,))
+                expected = remaining.mean + elsewhere_worth.mean
                 mean += factor * part + p * expected
                 square += 2 * factor * part * expected + p * (
-                    expected**2 + remaining.variance + other.variance
+                    expected**2 + remaining.variance + elsewhere_worth.variance
                 )
             self._states[key] = Worth(mean, square - mean**2)
         return self._states[key]
 
     def longest(self, award: Award) -> int | None:
-        """Return the maximum number of runs in the series of an award, or None if it is unlimited."""
+        """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
             own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
@@ -259,7 +276,7 @@ class Chain:
         return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
 
     def _count_longest_series(self, stage: str, state: State) -> int:
-        """Return the most runs that a series can still have in this state."""
+        """Return the most runs that a series of this stage can still have in this state."""
         if state.left <= 0:
             return 0
         key = (stage, state)
@@ -273,7 +290,7 @@ class Chain:
 
     # ------------------------------------------------------------ who starts whom
     def _collect_reachable_nodes(self, stage: str, seen: set[Node], size: int = 0) -> None:
-        """Add every (stage, size) that can follow this one to ``seen``."""
+        """Add (stage, size) to ``seen``, and every (stage, size) that its runs can lead to."""
         todo = [(stage, size)]
         while todo:
             node = todo.pop()
@@ -287,13 +304,13 @@ class Chain:
                     todo.append((node[0], award.size))
 
     def find_reachable_nodes(self, stage: str) -> set[Node]:
-        """Return every (stage, size) that one game can reach."""
+        """Return every (stage, size) of which a game that starts with ``stage`` can play a run."""
         seen: set[Node] = set()
         self._collect_reachable_nodes(stage, seen)
         return seen
 
     def _find_started_stages(self, stage: str) -> dict[str, set[str]]:
-        """Return, for each stage that can be reached, the stages that it starts directly."""
+        """Return, for each stage that a game starting with ``stage`` can reach, the stages that it starts directly."""
         edges: dict[str, set[str]] = defaultdict(set)
         for node in self.find_reachable_nodes(stage):
             rates = self.table(*node).rates
@@ -301,7 +318,7 @@ class Chain:
         return {name: edges[name] for name in edges}
 
     def _find_reachable_stages(self, stage: str) -> dict[str, set[str]]:
-        """Return, for each stage that can be reached, every stage that it starts, directly or not."""
+        """Return, for each stage that a game starting with ``stage`` can reach, all that it starts, directly or not."""
         edges = self._find_started_stages(stage)
         reach = {s: set(t) for s, t in edges.items()}
         for middle in edges:
@@ -311,12 +328,12 @@ class Chain:
         return reach
 
     def _group(self, stage: str) -> tuple[str, ...]:
-        """Return the stages that both start ``stage`` and are started by it, itself included."""
+        """Return the stages that both start ``stage`` and are started by it, directly or not, itself included."""
         reach = self._find_reachable_stages(stage)
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
     def _order(self, stage: str) -> list[tuple[str, ...]]:
-        """Return the groups in topological order: each group precedes those it starts."""
+        """Return the groups of stages that start one another, ordered so that each precedes the groups it starts."""
         reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:
@@ -327,7 +344,7 @@ class Chain:
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
     def _list_group_nodes(self, group: tuple[str, ...], first: list[Node]) -> list[Node]:
-        """Return every (stage, size) of a group of stages that can be reached from ``first``."""
+        """Return every (stage, size) of the stages in ``group`` that the runs in ``first`` can lead to."""
         seen: set[Node] = set()
         for node in first:
             self._collect_reachable_nodes(node[0], seen, node[1])
@@ -335,7 +352,10 @@ class Chain:
 
     # ------------------------------------------------------------ linear algebra
     def compute_inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
-        """Return (I - K)^-1 over ``nodes``. Raises :class:`AnalysisError` if it does not exist."""
+        """Return (I - K)^-1, where K[s][t] is the mean number of runs of node t that a run of node s starts.
+
+        Raises :class:`AnalysisError` if it does not exist.
+        """
         size = len(nodes)
         index = {node: i for i, node in enumerate(nodes)}
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
@@ -358,4 +378,5 @@ class Chain:
 
     @staticmethod
     def _multiply(matrix: list[list[Fraction]], vector: list[Fraction]) -> list[Fraction]:
+        """Return the product of a matrix and a vector."""
         return [sum((a * b for a, b in zip(row, vector, strict=True)), ZERO) for row in matrix]

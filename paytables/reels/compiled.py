@@ -1,4 +1,4 @@
-"""The evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle`.
+"""The reel evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle`.
 
 It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
 stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The totals of a number of simulated games, in credits at level 1."""
+    """The totals of a number of simulated reel games, in credits at level 1."""
 
     games: int
     credits: int
@@ -42,7 +42,7 @@ class Sample:
 
 
 class Arrays(NamedTuple):
-    """The tables of one stage as arrays, in a named tuple, which numba can read.
+    """The tables of one reel stage as numpy arrays, in a named tuple, which numba can read.
 
     Weights are expanded, so every case of a reel is equally likely: ``at_case[x, case]`` is the offset of its
     letters, ``column[x, case]`` its column. For each pair of columns of the first two reels, ``sure`` is what
@@ -71,7 +71,10 @@ class Arrays(NamedTuple):
 
 
 def build_arrays(reels: Reels, names: list[str]) -> Arrays:
-    """Return a stage's tables as arrays. An award of another stage is numbered by that stage's index in ``names``."""
+    """Return a reel stage's tables as numpy arrays, for the compiled kernels.
+
+    An award of runs of a stage is numbered by that stage's index in ``names``.
+    """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     count = len(reels.components)
@@ -105,27 +108,27 @@ def build_arrays(reels: Reels, names: list[str]) -> Arrays:
 
 
 def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
-    """Return, for every pair of columns of the first two reels, what is won already and which components can still win.
+    """Return, for every pair of columns of the first two reels, what is won and which components can still win.
 
     A game with one reel is treated as if its second reel had one empty column.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     g = reels.graph
-    none = [()]
-    seconds = reels.letters[1] if len(reels.letters) > 1 else none
+    empty_column = [()]
+    seconds = reels.letters[1] if len(reels.letters) > 1 else empty_column
     first, giving, nodes, factors, sure, sure_given = [0], [], [], [], [], []
     which: list[int] = []
     givers = award_components(reels)
     order = [*sorted(set(range(len(reels.starts))) - set(givers)), *givers]
-    for one in reels.letters[0]:
-        for two in seconds:
+    for first_letters in reels.letters[0]:
+        for second_letters in seconds:
             won = 0
             gives = np.zeros(given.shape[1], dtype=np.int64)
             giving.append(len(which))
             for c in order:
                 node, weight = reels.starts[c], 1
-                for letter in (one[c], *two[c : c + 1]):
+                for letter in (first_letters[c], *second_letters[c : c + 1]):
                     if g.row[node] >= 0:
                         k = g.row[node] + letter
                         node, weight = g.delta[k], weight * g.gain[k]
@@ -154,7 +157,7 @@ def _walk_first_two_reels(reels: Reels, given: Any) -> dict[str, Any]:
 
 # ---------------------------------------------------------------- kernels: numba compiles these
 def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
-    """Return the pay of one window; ``case`` is the case of each reel."""
+    """Return the credits of one window of the reels; ``case[x]`` is the number of reel x's equally likely case."""
     reels = len(t.cases)
     pair = t.column[0, case[0]] * t.columns
     if reels > 1:
@@ -163,7 +166,7 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
         at[x - 2] = t.at_case[x, case[x]]
     a, b = t.first[pair], t.first[pair + 1]
     later_reels = at[: max(reels - 2, 0)]
-    on = settle(
+    later_credits = settle(
         t.which[a:b],
         t.nodes[a:b],
         t.factors[a:b],
@@ -176,20 +179,20 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
         ends,
         weights,
     )
-    return int(t.sure[pair] + on)
+    return int(t.sure[pair] + later_credits)
 
 
 def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
-    """Write the pay of each window of ``cases`` to ``totals``."""
+    """Write the credits of each window in ``cases`` to ``totals``; ``room`` are the kernel's work arrays."""
     at, ends, weights, _, _ = room
     for game in range(len(totals)):
         totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
 
 
-def _enumerate(t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
-    """Return the sum of the credits, and of their squares, over the first ``windows`` windows of the cycle."""
+def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[int, int]:
+    """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle."""
     at, ends, weights, case, _ = room
-    which, starts, ones = every
+    which, starts, ones = all_components
     reels = len(t.cases)
     for x in range(reels):
         at[x] = t.at_case[x, 0]
@@ -212,7 +215,7 @@ def _enumerate(t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
 
 
 def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
-    """Draw a case for every reel; return the generator's next state."""
+    """Draw one of each reel's equally likely cases into ``case``; return the random generator's next state."""
     mask, twelve, twentyfive, twentyseven, half, factor, word_range = bits
     for x in range(len(t.cases)):
         bound = bits.dtype.type(t.cases[x])
@@ -229,19 +232,19 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
 
 
 def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any) -> Any:
-    """Play whole games; return credits, their squares, games that won, and the highest win."""
+    """Simulate ``games`` whole games; return the sums of credits and of squares, games that won, and highest win."""
     at, ends, weights, case, pending = room
     total = squares = hits = most = 0
     for _ in range(games):
         pending[first] = 1
-        left = 1
+        runs_left = 1
         win = 0
-        while left:
+        while runs_left:
             for s in range(len(tables)):
                 if pending[s] == 0:
                     continue
                 pending[s] -= 1
-                left -= 1
+                runs_left -= 1
                 t = tables[s]
                 state = _spin(t, state, bits, case)
                 win += _compute_window_pay(t, case, at, ends, weights)
@@ -251,13 +254,13 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                 for n in range(len(tables)):
                     more = t.sure_given[pair, n]
                     pending[n] += more
-                    left += more
+                    runs_left += more
                 for i in range(t.giving[pair], t.first[pair + 1]):
                     node = ends[t.which[i]]
                     for n in range(len(tables)):
                         more = t.given[node, n]
                         pending[n] += more
-                        left += more
+                        runs_left += more
         total += win
         squares += win * win
         hits += win > 0
@@ -267,7 +270,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
 
 @lru_cache(maxsize=16)
 def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callable[..., Any]:
-    """Compile a kernel, and the functions that it calls by name.
+    """Compile a kernel with numba, together with the functions that it calls by name.
 
     The kernels borrow their arrays: without reference counts, and without passing a stage's tables between
     functions, they run four times as fast.
@@ -277,12 +280,14 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
     called = [f for f in (settle, _compute_window_pay, _spin) if f.__name__ in kernel.__code__.co_names]
     known = {**kernel.__globals__, **{f.__name__: _compile_kernel(f, "always") for f in called}}
     options: dict[str, Any] = {"nogil": True, "_nrt": False, "inline": inline}
-    made: Callable[..., Any] = numba.njit(**options)(FunctionType(kernel.__code__, known, kernel.__name__))
-    return made
+    compiled: Callable[..., Any] = numba.njit(**options)(
+        FunctionType(kernel.__code__, known, kernel.__name__)
+    )
+    return compiled
 
 
 def _allocate_room(components: int) -> tuple[Any, ...]:
-    """Return the work arrays for walks of that many components."""
+    """Return the work arrays with which kernels walk the automata of ``components`` pay components."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     size = max(components, 16)
@@ -291,7 +296,10 @@ def _allocate_room(components: int) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------- what laboratories call
 def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
-    """Return the credits at level 1 of every row of ``cases``, shape (games, reels): one case per reel."""
+    """Return the credits at level 1 of many windows; each row of ``cases``, shape (games, reels), is one window.
+
+    A row has the number of one equally likely case per reel.
+    """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
@@ -303,7 +311,7 @@ def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
 
 
 def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
-    """Return (sum, sum of squares) of the credits of the first ``windows`` windows of the cycle.
+    """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
 
     This is the brute-force reference for the exact analysis.
     """
@@ -311,14 +319,17 @@ def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
 
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     count = len(reels.components)
-    every = tuple(np.array(v, dtype=np.int32) for v in (range(count), reels.starts, [1] * count))
+    all_components = tuple(np.array(v, dtype=np.int32) for v in (range(count), reels.starts, [1] * count))
     room = _allocate_room(count)
-    total, squares = _compile_kernel(_enumerate)(build_arrays(reels, names), every, windows, room)
+    total, squares = _compile_kernel(_enumerate)(build_arrays(reels, names), all_components, windows, room)
     return int(total), int(squares)
 
 
 def find_simulation_obstacle(stages: ModeStages) -> str | None:
-    """Return why compiled code cannot simulate a mode, or None if it can: every stage is then a plain spin."""
+    """Return why compiled code cannot simulate a mode of a reel game, or None if it can.
+
+    It can if every stage is a plain spin that retains nothing between the runs of a series.
+    """
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):
             return f"stage {name} is not a plain spin"
@@ -328,18 +339,18 @@ def find_simulation_obstacle(stages: ModeStages) -> str | None:
 
 
 def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
-    """Play whole games at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
+    """Simulate whole games of one mode at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     reason = find_simulation_obstacle(stages)
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
     names = list(stages.definition.stage)
-    made = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, Spin)]
-    tables = tuple(build_arrays(reels, names) for reels in made)
+    reels_of_stages = [stage.reels for stage in map(stages.stage, names) if isinstance(stage, Spin)]
+    tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
-    room = _allocate_room(max(len(reels.components) for reels in made))
+    room = _allocate_room(max(len(reels.components) for reels in reels_of_stages))
     first = names.index(stages.mode.stage)
-    found = _compile_kernel(_play)(tables, first, games, state, bits, room)
-    return Sample(games, *(int(v) for v in found))
+    totals = _compile_kernel(_play)(tables, first, games, state, bits, room)
+    return Sample(games, *(int(v) for v in totals))

@@ -1,4 +1,4 @@
-"""Conversion of prizes to components: how lines, ways and scatters read a window.
+"""Conversion of a reel stage's prizes to pay components: how lines, ways and scatters read a window.
 
 Each function here returns the components of one prize list; see :mod:`paytables.reels.automaton` for what a
 component is. A prize on a line is a *pattern* with one element per cell; "three or more cherries from the
@@ -18,8 +18,8 @@ from paytables.reels.automaton import NOTHING, Award, End, Graph, Prize
 Element = tuple[int, ...]
 #: A reel's column as it shows in the window, top to bottom: symbol numbers.
 Column = tuple[int, ...]
-#: The state of a line: the best prize already won, and the (pattern, its multipliers so far) that are still
-#: possible.
+#: The state of a pay line while its reels are read: the best prize already won, and the (pattern, its
+#: multipliers so far) that are still possible.
 LineState = tuple[End, tuple[tuple[int, tuple[int, ...]], ...]]
 WaysStep = Callable[[int, str, int], tuple[str | End, int]]
 
@@ -32,7 +32,7 @@ COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A prize and the symbols that make it, cell by cell; None is a cell where any symbol fits.
+    """A line prize and the symbols that win it, cell by cell; None is a cell where any symbol fits.
 
     ``lines`` are the only lines on which it is won, numbered from 1; None means every line.
     """
@@ -43,18 +43,18 @@ class Pattern:
 
     @property
     def part(self) -> tuple[bool, ...]:
-        """Return, for each cell, whether it takes part in the win."""
+        """Return, for each cell of the line, whether the pattern needs a symbol there: these cells show the win."""
         return tuple(e is not None for e in self.elements)
 
     @property
     def last(self) -> int:
-        """Return the number of cells that decide the pattern; any symbol fits all later cells."""
+        """Return how many cells of the line, counted from the first, decide the pattern; any symbol fits later ones."""
         return max((i + 1 for i, e in enumerate(self.elements) if e is not None), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One thing that can pay: its start node, and the letter it sees in a column of each reel.
+    """One pay component of a reel stage (line, ways or scatter): its start node, and the letter it reads per reel.
 
     ``cells`` are the positions that show its win; empty for ways and scatters, whose ``shows`` gives the
     symbols that take part. ``rows`` are the (first, end) rows it reads of each reel's column; empty means
@@ -70,37 +70,40 @@ class Component:
     rows: tuple[tuple[int, int], ...] = ()
 
     def seen(self, x: int, column: Column) -> Column:
-        """Return the part of reel x's column that it reads."""
+        """Return the part of reel x's column that this pay component reads."""
         return column[slice(*self.rows[x])] if self.rows else column
 
     def find_letter(self, x: int, column: Column) -> int:
-        """Return the letter it sees in a column of reel x."""
+        """Return the letter (input of its automaton) that this pay component reads in a column of reel x."""
         return self.letter(x, self.seen(x, column))
 
 
 def build_counter(element: Element, *, once: bool) -> Callable[[Column], int]:
-    """Return a function that counts a symbol in a column; with ``once`` it returns at most 1."""
+    """Return a function that adds up the multipliers in ``element`` of a column's symbols.
+
+    With ``once`` the function returns only 1 or 0: whether any symbol of the column fits.
+    """
     if once:
         return lambda column: int(any(element[s] for s in column))
     return lambda column: sum(element[s] for s in column)
 
 
 def can_show(pattern: Pattern, line: Sequence[tuple[int, int]], columns: Sequence[Sequence[Column]]) -> bool:
-    """Return whether some window shows the pattern on that line."""
+    """Return whether some window, with one of ``columns`` on each reel, shows the pattern on that line."""
     if len(line) != len(pattern.elements):
         return False
-    wanted: dict[int, list[tuple[int, Element]]] = {}
+    elements_by_reel: dict[int, list[tuple[int, Element]]] = {}
     for (reel, row), element in zip(line, pattern.elements, strict=True):
         if element is not None:
-            wanted.setdefault(reel, []).append((row, element))
+            elements_by_reel.setdefault(reel, []).append((row, element))
     return all(
         any(all(element[column[row]] for row, element in cells) for column in columns[reel])
-        for reel, cells in wanted.items()
+        for reel, cells in elements_by_reel.items()
     )
 
 
 def list_placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
-    """Return the cells on which a run of ``count`` may lie, for a line of ``cells`` read in ``direction``."""
+    """Return the sets of cells on which ``count`` equal symbols win, on a line of ``cells`` read in ``direction``."""
     if direction == "anywhere":
         return list(itertools.combinations(range(cells), count))
     first = {
@@ -119,12 +122,12 @@ def build_line_components(
     columns: Sequence[Sequence[Column]],
     combine: str,
 ) -> list[Component]:
-    """Return one component per line: the highest of ``patterns`` on its cells wins.
+    """Return one pay component per line: the highest of ``patterns`` on the line's cells wins.
 
     A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
     right.
     """
-    alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    line_groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, line in enumerate(lines):
         shape = tuple(sum(1 for reel, _ in line if reel == x) for x in range(len(columns)))
         fitting = tuple(
@@ -132,9 +135,9 @@ def build_line_components(
             for n, p in enumerate(patterns)
             if len(p.elements) == len(line) and (p.lines is None or index + 1 in p.lines)
         )
-        alike.setdefault((shape, fitting), []).append(index)
+        line_groups.setdefault((shape, fitting), []).append(index)
     found: dict[int, Component] = {}
-    for (shape, fitting), members in alike.items():
+    for (shape, fitting), members in line_groups.items():
         alphabet = _build_alphabet(shape, [lines[i] for i in members], columns)
         start = _build_line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
@@ -150,6 +153,10 @@ def _build_alphabet(
     lines: Sequence[tuple[tuple[int, int], ...]],
     columns: Sequence[Sequence[Column]],
 ) -> list[list[tuple[int, ...]]]:
+    """Return, for each reel, the different symbols that any of these lines can show on its cells there, sorted.
+
+    ``shape`` is the number of cells of each reel that the lines take.
+    """
     letters: list[set[tuple[int, ...]]] = [set() for _ in shape]
     for line in lines:
         for x in range(len(shape)):
@@ -161,9 +168,11 @@ def _build_alphabet(
 def _build_line_letter(
     line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
 ) -> Callable[[int, Column], int]:
+    """Return the function that gives a line's letter for a reel's column: the number of its symbols in ``numbers``."""
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
 
     def find_letter(x: int, column: Column) -> int:
+        """Return the letter of the symbol that the line reads on reel ``x``."""
         return numbers[x][tuple(column[row] for row in rows[x])]
 
     return find_letter
@@ -176,18 +185,23 @@ def _build_line_automaton(
     patterns: list[Pattern],
     combine: str,
 ) -> int:
-    """Determinise the patterns: a state is the best prize already won, and the patterns still possible."""
+    """Add the automaton that finds the best prize of a line, and return its start node.
+
+    It determinises the patterns: a state is the best prize already won, and the patterns still possible.
+    """
     merge = COMBINE[combine]
     first = list(itertools.accumulate(shape, initial=0))
     largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
     last = [pattern.last for pattern in patterns]
 
     @cache
-    def choose_best_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
+    def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
+        """Return the win of a pattern with this multiplier, after its rank."""
         end = End(patterns[index].prize, multiplier, patterns[index].part)
         return end.rank, end
 
     def advance(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
+        """Return a line's next state, or its end, after reel ``x`` shows the symbols of ``letter``; the factor is 1."""
         best, alive = state
         rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
@@ -198,11 +212,11 @@ def _build_line_automaton(
             if last[index] > first[x + 1]:
                 still.append((index, grown))
                 continue
-            rank_won, end = choose_best_end(index, merge(grown))
+            rank_won, end = build_ranked_end(index, merge(grown))
             if rank_won > rank:
                 rank, best = rank_won, end
         if largest == 1:  # without multipliers a pattern that cannot beat the prize already won is dropped
-            still = [each for each in still if choose_best_end(each[0], 1)[0] > rank]
+            still = [walk for walk in still if build_ranked_end(walk[0], 1)[0] > rank]
         return ((best, tuple(still)) if still else best), 1
 
     start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))
@@ -212,7 +226,10 @@ def _build_line_automaton(
 def _multiply_factors(
     pattern: Pattern, first: int, symbols: tuple[int, ...], factors: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """Return the factors with those of these symbols added, or None if a symbol does not fit the pattern."""
+    """Return a line win's multipliers with those of these symbols, or None if a symbol does not fit the pattern.
+
+    ``first`` is the cell of the line on which the first of the symbols shows.
+    """
     grown = list(factors)
     for offset, symbol in enumerate(symbols):
         element = pattern.elements[first + offset]
@@ -235,7 +252,7 @@ def build_ways_components(
     *,
     once: bool = False,
 ) -> list[Component]:
-    """Return the components of one symbol paid by ways: adjacent reels that show it.
+    """Return the pay components of one symbol paid by ways: adjacent reels that show it.
 
     The prize is multiplied by the number of times each of those reels shows it (not with ``once``); a cell
     with a multiplier counts that many times. From the left, one component reads the run to its end; from the
@@ -247,17 +264,21 @@ def build_ways_components(
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def count_in_column(_x: int, column: Column) -> int:
+        """Return the number of times that the column shows a symbol of the prize."""
         return shown_in(column)
 
-    def mark_reels(count: int) -> tuple[bool, ...]:
+    def mark_first_reels(count: int) -> tuple[bool, ...]:
         return tuple(x < count for x in range(reels))
 
     def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+        """Return the next state (or the end) and the factor, if reel ``x`` of a run from the left shows ``shown``."""
         if not shown:
-            return (_find_reached_end(prizes, x, mark_reels(x)), 1)
-        return (End(prizes[top], part=mark_reels(top)) if x + 1 == top else "run", shown)
+            return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
+        return (End(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown)
 
     def build_step_from_right(count: int) -> WaysStep:
+        """Return the step function that recognises a run of exactly ``count`` reels from the right."""
+
         def step_from_right(x: int, _state: str, shown: int) -> tuple[str | End, int]:
             inside = x >= reels - count
             blocked = x == reels - count - 1 and shown and count < top
@@ -270,10 +291,12 @@ def build_ways_components(
     widths = [m + 1 for m in most]
     steps: list[tuple[WaysStep, End]] = []
     if direction in {"left", "both"}:
-        steps.append((step_from_left, _find_reached_end(prizes, reels, mark_reels(reels))))
+        steps.append((step_from_left, _find_reached_end(prizes, reels, mark_first_reels(reels))))
     if direction in {"right", "both"}:
         counts = [c for c in prizes if direction == "right" or c < reels]
-        steps.extend((build_step_from_right(c), End(prizes[c], part=mark_reels(c)[::-1])) for c in counts)
+        steps.extend(
+            (build_step_from_right(c), End(prizes[c], part=mark_first_reels(c)[::-1])) for c in counts
+        )
     return [
         Component(
             "ways",
@@ -295,7 +318,7 @@ def build_scatter_component(
     *,
     once: bool = False,
 ) -> Component:
-    """Return the component that counts a symbol anywhere in the window; the largest count reached is paid.
+    """Return the pay component that counts a scatter anywhere in the window; the largest count reached is paid.
 
     With ``once`` it counts the reels that show it.
     """
@@ -305,6 +328,7 @@ def build_scatter_component(
     everywhere = (True,) * len(columns)
 
     def count_in_column(_x: int, column: Column) -> int:
+        """Return the number of scatters that the column shows."""
         return shown_in(column)
 
     def add_shown(_x: int, count: int, shown: int) -> tuple[int | End, int]:
@@ -323,7 +347,7 @@ def build_stick_component(
     columns: Sequence[Sequence[Column]],
     given: Callable[[int], tuple[Award, ...]],
 ) -> Component:
-    """Return the component that records where a sticky symbol shows: one mask bit per cell number.
+    """Return the component that records on which cells a sticky symbol shows: one mask bit per cell number.
 
     ``given(mask)`` returns the awards of that mask; cells are numbered reel by reel, top to bottom.
     """
@@ -331,12 +355,15 @@ def build_stick_component(
     first = [sum(heights[:x]) for x in range(len(heights))]
 
     def mask_column(_x: int, column: Column) -> int:
+        """Return the rows of the column that show a symbol that sticks, as bits."""
         return sum(1 << row for row, s in enumerate(column) if s == symbol)
 
     def add_to_mask(x: int, mask: int, rows: int) -> tuple[int | End, int]:
+        """Add the sticking rows of reel ``x`` to the mask of stuck cells."""
         return (mask | rows << first[x], 1)
 
     def build_mask_end(mask: int) -> End:
+        """Return the end that gives the awards for this mask of stuck cells, or NOTHING if there are none."""
         awards = given(mask)
         return End(Prize("", 0, awards)) if awards else NOTHING
 
@@ -345,9 +372,11 @@ def build_stick_component(
 
 
 def _find_reached_end(prizes: dict[int, Prize], count: int, part: tuple[bool, ...]) -> End:
+    """Return the win of the prize with the highest count up to ``count``, or NOTHING if no count is reached."""
     reached = [c for c in prizes if c <= count]
     return End(prizes[max(reached)], part=part) if reached else NOTHING
 
 
 def _build_constant_finish(end: End) -> Callable[[str], End]:
+    """Return a function that turns every state after the last reel into ``end``."""
     return lambda _state: end

@@ -1,4 +1,4 @@
-"""Runs of a reel stage with more than one window: falls (cascades), and reels that the player may hold.
+"""Reel stages with more than one window in a run: falls (cascades), and reels that the player may hold.
 
 They draw the same stops and read the same tables as a plain spin; their exact figures come from enumerating
 every window of their distinct columns.
@@ -31,22 +31,22 @@ from paytables.reels.run import (
 from paytables.reels.spin import OnReels, list_awards, list_winning_cells
 from paytables.reels.stage import Hit
 
-#: Maximum number of windows to enumerate, for stages without a faster method.
+#: Maximum number of windows to enumerate for the figures of a stage without a faster method.
 ENUMERATED_MAX = 400_000
 
 
 @dataclass(frozen=True)
 class _Enumerated(OnReels, ABC):
-    """A run whose figures come from enumerating every window of its distinct columns."""
+    """A reel stage whose exact figures come from enumerating every window of its distinct columns."""
 
     @property
-    def _sizes(self) -> list[int]:
-        """Return how many cases of each reel are enumerated."""
+    def _enumerated_counts(self) -> list[int]:
+        """Return, for each reel, how many of its stops (or classes of equivalent columns) are enumerated."""
         return [len(at) for at in self.reels.column_at]
 
     def _check_size(self) -> None:
-        """Raise :class:`BeyondReach` if there are too many windows to enumerate."""
-        windows = prod(self._sizes)
+        """Raise :class:`BeyondReach` if the stage's reels have too many windows to enumerate."""
+        windows = prod(self._enumerated_counts)
         if windows > ENUMERATED_MAX:
             raise BeyondReach(
                 f"stage {self.name}: {windows:,} windows to go through, at most {ENUMERATED_MAX:,} are; "
@@ -55,16 +55,16 @@ class _Enumerated(OnReels, ABC):
 
     @abstractmethod
     def _enumerate(self) -> "_Enumeration":
-        """Enumerate every window and return the exact figures."""
+        """Enumerate every window of the reels and return the stage's exact figures."""
 
     @cached_property
     def _enumeration(self) -> "_Enumeration":
-        """Return the exact figures, enumerated once."""
+        """Return the stage's exact figures, enumerated once."""
         self._check_size()
         return self._enumerate()
 
     def _list_won_prizes(self, hits: Sequence[Hit], factor: int = 1) -> list[tuple[str, int]]:
-        """Return each prize of a window with its credits, including prizes that only give an award."""
+        """Return the name and credits of each prize won in a window, including prizes that only give an award."""
         return [
             (h.end.prize.name, h.credits * factor * self.reels.multiplier)
             for h in hits
@@ -72,33 +72,34 @@ class _Enumerated(OnReels, ABC):
         ]
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result (credits won, awards given) of one run of this stage."""
+        """Return the probability of each result (credits won, awards given) of one run of this reel stage."""
         return self._enumeration.distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return the most credits a run can pay with each combination of awards."""
+        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
         return find_law_top_pays(self._enumeration.distribution)
 
     @cached_property
     def _table(self) -> Table:
+        """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_table(self._enumeration.distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact table of one run."""
+        """Return the exact figures of one run: always with second moments, whatever ``second`` says."""
         return self._table
 
     def prizes(self) -> list[PrizeRate]:
-        """Return how often each prize is won over the cycle."""
+        """Return how often each prize of the stage is won over the cycle of all its windows."""
         return self._enumeration.prizes
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of levels and merchandise prizes that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return self._enumeration.extras
 
 
 @dataclass(slots=True)
 class _Enumeration:
-    """The exact figures of one run: its distribution, the rate of each prize, and the mean number of extras."""
+    """Exact figures of one run of a reel stage: its distribution, the rate of each prize, and the mean extras."""
 
     distribution: dict[tuple[int, GivenAwards], Fraction]
     prizes: list[PrizeRate]
@@ -106,7 +107,7 @@ class _Enumeration:
 
 
 class _Adder:
-    """Accumulator of windows, each with its number of equally likely cases of ``cycle``."""
+    """Accumulator of a reel stage's exact figures: takes windows, each with its number of cases out of ``cycle``."""
 
     def __init__(self, cycle: int) -> None:
         self.cycle = cycle
@@ -115,7 +116,7 @@ class _Adder:
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
 
     def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
-        """Add a window that pays these prizes and gives these awards in ``cases`` cases."""
+        """Add a window that pays these prizes and gives these awards in ``cases`` of the equally likely cases."""
         self.cases[sum(c for _, c in paid), select_given_awards(awards)] += cases
         for name, credits_ in paid:
             row = self.hits.setdefault(name, [credits_, 0, 0])
@@ -126,7 +127,7 @@ class _Adder:
             self.extras[award.kind, award.name] += cases
 
     def result(self) -> _Enumeration:
-        """Return the exact figures of all windows added."""
+        """Return the exact figures of all windows added so far."""
         return _Enumeration(
             distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
@@ -140,9 +141,10 @@ class _Adder:
 
 @dataclass(frozen=True)
 class Falls(_Enumerated):
-    """Cascades: winning symbols disappear, symbols above fall, the strip refills; each fall has its multiplier.
+    """A reel stage with cascades: winning symbols disappear, symbols above fall, and the strips refill the window.
 
-    Scatters are counted once, in the last window, so that a scatter that remains is not paid at every fall.
+    Each fall has its multiplier. Scatters are counted once, in the last window, so that a scatter that
+    remains is not paid at every fall.
     """
 
     factors: tuple[int, ...]
@@ -150,7 +152,7 @@ class Falls(_Enumerated):
     def falls(
         self, stops: Sequence[int], first: list[Hit] | None = None
     ) -> list[tuple[list[Column], list[Hit], int]]:
-        """Return every window that follows from those stops, with the prizes it pays and their multiplier.
+        """Return the window at those stops and after each fall, with the prizes that each pays and its multiplier.
 
         ``first`` are the hits of the first window, if already known.
         """
@@ -177,31 +179,34 @@ class Falls(_Enumerated):
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
 
     def run(self, draw: Draw) -> Run:
-        """Draw the stops once; the strips determine all symbols that fall later."""
+        """Draw the stops once, play all falls and return the result of the run.
+
+        The strips determine all symbols that fall later.
+        """
         stops = self.reels.spin(draw)
         falls = self.falls(stops)
         paid: list[Paid] = []
         steps = []
         for columns, hits, factor in falls:
-            these = [self.paid(columns, hit, factor) for hit in hits if hit.credits]
-            paid += these
-            wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in these]
+            won_prizes = [self.paid(columns, hit, factor) for hit in hits if hit.credits]
+            paid += won_prizes
+            wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
             steps.append({"window": self.names(columns), "multiplier": factor, "wins": wins})
         awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
         display = {**self.display(stops, self.reels.shown(stops)), "falls": steps}
         return Run(tuple(paid), awards, display)
 
     def _enumerate(self) -> _Enumeration:
-        """Enumerate every window that wins, with all its falls; all others are added as cases that pay nothing."""
+        """Enumerate every winning window with all its falls; add all other windows as cases that pay nothing."""
         adder = _Adder(self.reels.cycle)
         winning = 0
         for stops, hits, cases in self.reels.iter_winning_stops():
             winning += cases
             paid = []
             awards: list[Award] = []
-            for _, these, factor in self.falls(stops, hits):
-                paid += self._list_won_prizes(these, factor)
-                awards += list_awards(these)
+            for _, fall_hits, factor in self.falls(stops, hits):
+                paid += self._list_won_prizes(fall_hits, factor)
+                awards += list_awards(fall_hits)
             adder.add(paid, awards, cases)
         if winning < self.reels.cycle:
             adder.add((), (), self.reels.cycle - winning)
@@ -214,10 +219,10 @@ FALLS_MAX = 200
 
 @dataclass(frozen=True)
 class Holds(_Enumerated):
-    """The player holds any reels of a first spin; the others spin once more, and that window pays."""
+    """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
     def run(self, draw: Draw) -> Running:
-        """Spin, ask what to hold (a mask, reel 1 the lowest bit), spin the other reels."""
+        """Spin the reels, ask which to hold (a mask, reel 1 the lowest bit), and spin the others again."""
         stops = list(self.reels.spin(draw))
         count = len(stops)
         prompt = {
@@ -228,8 +233,8 @@ class Holds(_Enumerated):
         decision = Decision("hold", tuple(range(1 << count)), prompt)
         held = decision.check((yield decision))
         first = list(stops)
-        again = self.reels.spin_some(draw, [x for x in range(count) if not held >> x & 1])
-        for x, stop in again.items():
+        spun_stops = self.reels.spin_some(draw, [x for x in range(count) if not held >> x & 1])
+        for x, stop in spun_stops.items():
             stops[x] = stop
         _, hits = self.reels.evaluate_stops(stops)
         window = self.reels.evaluated_columns(stops)
@@ -239,12 +244,15 @@ class Holds(_Enumerated):
         )
 
     def advice(self, stops: Sequence[int]) -> int:
-        """Return the mask that the best strategy holds at those stops."""
+        """Return the mask of the reels that the best strategy holds after a first spin with those stops."""
         return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
 
     @cached_property
     def _classes(self) -> list[list[int]]:
-        """Return the class number of each column of each reel: columns that all components read alike share a class."""
+        """Return, for each reel, the class number of each column; columns that pay alike share a class.
+
+        Columns pay alike if every component reads the same letter in them.
+        """
         found = []
         for rows in self.reels.letters:
             numbers = {row: n for n, row in enumerate(sorted(set(rows)))}
@@ -252,13 +260,13 @@ class Holds(_Enumerated):
         return found
 
     @property
-    def _sizes(self) -> list[int]:
-        """Return the number of classes of each reel."""
+    def _enumerated_counts(self) -> list[int]:
+        """Return, for each reel, how many classes of equivalent columns it has."""
         return [max(classes) + 1 for classes in self._classes]
 
     @cached_property
     def _weights(self) -> list[list[int]]:
-        """Return the number of cases of each class of each reel."""
+        """Return, for each reel, how many of its equally likely cases show a column of each class."""
         found = []
         for classes, weights in zip(self._classes, self.reels.column_weights, strict=True):
             counts = [0] * (max(classes) + 1)
@@ -269,7 +277,7 @@ class Holds(_Enumerated):
 
     @cached_property
     def _windows(self) -> dict[tuple[int, ...], tuple[int, list[Hit]]]:
-        """Return the pay and the hits of every window of distinct columns."""
+        """Return the credits and the hits of every window of column classes."""
         reels = self.reels
         examples = [
             [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]
@@ -282,7 +290,10 @@ class Holds(_Enumerated):
 
     @cached_property
     def _totals(self) -> list[dict[tuple[int, ...], int]]:
-        """Return, for every mask, the total pay of the windows with the given held classes, weights included."""
+        """Return, for every mask of held reels, the total pay of the second windows by the held reels' column classes.
+
+        Each second window counts with the weights of the reels that spin again.
+        """
         count = len(self._classes)
         totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
         for key, (credits_, _) in self._windows.items():
@@ -298,7 +309,10 @@ class Holds(_Enumerated):
 
     @cached_property
     def strategy(self) -> dict[tuple[int, ...], int]:
-        """Return the mask to hold for every class of first window: highest expectation, then fewest reels held."""
+        """Return the mask of reels that the best strategy holds at each first window, by its column classes.
+
+        It has the highest expectation, then the fewest reels held.
+        """
         self._check_size()
         masks = range(1 << len(self._classes))
         return {
@@ -308,7 +322,7 @@ class Holds(_Enumerated):
 
     @cached_property
     def _respins(self) -> list[int]:
-        """Return, for every mask, the number of second spins."""
+        """Return, for every mask of held reels, the number of equally likely second spins of the other reels."""
         count = len(self._classes)
         return [
             prod(self.reels.totals[x] for x in range(count) if not mask >> x & 1)
@@ -316,15 +330,19 @@ class Holds(_Enumerated):
         ]
 
     def _compute_hold_worth(self, key: tuple[int, ...], mask: int) -> Fraction:
-        """Return the expected win, before the multiplier, of holding ``mask`` at that window."""
+        """Return the expected credits, before the stage's multiplier, if the reels of ``mask`` are held.
+
+        ``key`` has the column classes of the first window.
+        """
         return Fraction(self._totals[mask].get(_select_held_columns(key, mask), 0), self._respins[mask])
 
     def _compute_window_odds(self, key: tuple[int, ...]) -> Fraction:
+        """Return the probability of a first window with these column classes."""
         return Fraction(prod(self._weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
 
     @cached_property
     def worst(self) -> Fraction:
-        """Return the expected credits of a run with the worst holds every time."""
+        """Return the expected credits of a run in which the player holds the worst reels every time."""
         self._check_size()
         masks = range(1 << len(self._classes))
         least = (
@@ -334,7 +352,7 @@ class Holds(_Enumerated):
         return self.reels.multiplier * sum(least, Fraction(0))
 
     def held(self) -> Mapping[int, tuple[Fraction, Fraction]]:
-        """Return, for every mask of the best strategy, how often it is held and its total pay."""
+        """Return, for every mask that the best strategy holds, how often it is held and what it adds to the mean."""
         found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
             odds = self._compute_window_odds(key)
@@ -343,7 +361,7 @@ class Holds(_Enumerated):
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
 
     def _enumerate(self) -> _Enumeration:
-        """Enumerate both spins, with the holds of the stored strategy."""
+        """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
         count = len(self._classes)
         adder = _Adder(self.reels.cycle**2)
         chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
@@ -370,4 +388,5 @@ class Holds(_Enumerated):
 
 
 def _select_held_columns(key: tuple[int, ...], mask: int) -> tuple[int, ...]:
+    """Return the column classes of the reels that ``mask`` holds."""
     return tuple(n for x, n in enumerate(key) if mask >> x & 1)

@@ -36,7 +36,7 @@ _MIXTURES_MAX: Final = 4096
 
 
 def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
-    """Return what each stage pays at level 1, in sentences: every prize that can be won.
+    """Return sentences that say what each stage of a reel game pays at level 1: every prize that can be won.
 
     For further ways to bet, only what they pay differently is listed.
     """
@@ -58,7 +58,7 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 
 
 def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
-    """Return what is legal but surprising, each with its key."""
+    """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
     found = [remark for reading in _iter_readings(stages) for remark in reading.remarks()]
     starting = {mode.stage for mode in definition.bets.mode}
     found += [
@@ -67,73 +67,76 @@ def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
         if table.name is None and name not in starting
     ]
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
-    twice = sorted({cost for cost in costs if costs.count(cost) > 1})
+    shared_costs = sorted({cost for cost in costs if costs.count(cost) > 1})
     found += [
         Remark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
-        for cost in twice
+        for cost in shared_costs
     ]
     return tuple(dict.fromkeys(found))
 
 
 def _iter_readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
-    """Yield every stage for every way to bet that can reach it."""
-    made = list(stages.values())
-    reached = {id(each): _find_reached_stages(each) for each in made}
-    for name, table in made[0].definition.stage.items():
-        for each in [m for m in made if name in reached[id(m)]] or made[:1]:
-            yield _Reading(each, name, table, each.stage(name))
+    """Yield each stage of a reel game once for every mode (way to bet) that can reach it."""
+    every_mode = list(stages.values())
+    reached = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
+    for name, table in every_mode[0].definition.stage.items():
+        for mode_stages in [m for m in every_mode if name in reached[id(m)]] or every_mode[:1]:
+            yield _Reading(mode_stages, name, table, mode_stages.stage(name))
 
 
-def _find_reached_stages(made: ModeStages) -> set[str]:
-    """Return the stages that a way to bet can reach."""
-    reached, new = set[str](), [made.mode.stage]
-    while new:
-        name = new.pop()
+def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
+    """Return the names of the stages that a mode (way to bet) can reach."""
+    reached, unvisited = set[str](), [mode_stages.mode.stage]
+    while unvisited:
+        name = unvisited.pop()
         if name in reached:
             continue
         reached.add(name)
-        table = made.definition.stage[name]
+        table = mode_stages.definition.stage[name]
         rows: list[Pay | Item] = [*(table.pay if isinstance(table, ReelsStage) else table.items)]
         if isinstance(table, HoldStage) and table.full is not None:
             rows.append(table.full)
-        given = (a for row in rows for a in row.gives if a.modes is None or made.mode.id in a.modes)
-        new += [stage for stage in (*(a.stage for a in given), getattr(table, "then", None)) if stage]
+        given = (a for row in rows for a in row.gives if a.modes is None or mode_stages.mode.id in a.modes)
+        unvisited += [stage for stage in (*(a.stage for a in given), getattr(table, "then", None)) if stage]
     return reached
 
 
 class _Reading:
-    """One stage for one way to bet, tested with chosen symbols."""
+    """One stage of a reel game in one mode, whose prizes are described by evaluating lines of chosen symbols."""
 
-    def __init__(self, made: ModeStages, name: str, table: object, stage: Stage) -> None:
+    def __init__(self, mode_stages: ModeStages, name: str, table: object, stage: Stage) -> None:
         self.name = name
         self._table = table
         self._stage = stage
-        self._ids = made.symbols.ids
-        self._symbols = made.symbols
-        self._mode = made.mode
+        self._ids = mode_stages.symbols.ids
+        self._symbols = mode_stages.symbols
+        self._mode = mode_stages.mode
         self._groups: dict[str, list[Pattern]] = {}
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
         if isinstance(table, ReelsStage) and isinstance(stage, Spin | Falls | Holds):
-            self._builder = ReelBuilder(name, table, made.mode, made.symbols, 0, made.file)
+            self._builder = ReelBuilder(
+                name, table, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
+            )
             self._lines, self._groups = self._builder.build_line_patterns()
 
     @property
     def _reels(self) -> Reels:
+        """Return the reels of this stage, which must be a reel stage."""
         assert isinstance(self._stage, Spin | Falls | Holds)
         return self._stage.reels
 
     # ------------------------------------------------------------------ sentences
     @property
     def title(self) -> str:
-        """Return the stage, and the way to bet it is read for."""
+        """Return the heading of the stage's sentences: its name, and the bet for which it is read."""
         return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost, 'credit')}):"
 
     def iter_sentences(self) -> Iterator[str]:
-        """Yield sentences on what the stage pays, before its multiplier."""
+        """Yield sentences on what the stage pays, before the stage's multiplier."""
         stage = self._stage
         if isinstance(stage, Spin | Falls | Holds):
             assert isinstance(self._table, ReelsStage)
-            yield from self._pay_sentences(self._table)
+            yield from self._iter_pay_sentences(self._table)
         elif isinstance(stage, Pick):
             yield f"{format_count(stage.picks, 'pick')} from {format_count(stage.boxes, 'box', 'boxes')}"
             yield from _iter_item_texts(stage.props, "by weight" if stage.replaced else "boxes")
@@ -148,7 +151,7 @@ class _Reading:
                 yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
 
     def times(self) -> Iterator[str]:
-        """Yield sentences that apply to all its prizes: the number of ways, and the multipliers."""
+        """Yield sentences that apply to all prizes of the stage: the number of ways, and the multipliers."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
@@ -157,13 +160,13 @@ class _Reading:
         if table.multiplier > 1:
             yield f"and every prize {table.multiplier} times"
         if max(table.multipliers) > 1:
-            each = "run" if table.advance == "run" else "step"
-            yield f"and every prize {_format_list(table.multipliers)} times, from {each} to {each} of a series"
+            unit = "run" if table.advance == "run" else "step"
+            yield f"and every prize {_format_list(table.multipliers)} times, from {unit} to {unit} of a series"
         if max(table.cascade, default=1) > 1:
             yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
 
-    def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
-        """Yield one sentence for each prize that some line can show, without repetitions."""
+    def _iter_pay_sentences(self, table: ReelsStage) -> Iterator[str]:
+        """Yield one sentence for each prize of the pay table that a window can show, without repetitions."""
         sentences: dict[str, None] = {}
         listed: set[str] = set()
         for symbol in self._list_symbols_on_strips():
@@ -182,13 +185,13 @@ class _Reading:
         yield from sentences
         for n, pay in enumerate(table.pay):
             if pay.on != "line":
-                yield from self._count_sentences(n, pay)
+                yield from self._iter_count_sentences(n, pay)
             elif pay.of is not None:
                 yield from self._iter_mixed_sentences(n, pay, listed)
         yield from self._iter_multiplier_sentences(table)
 
     def _iter_mixed_sentences(self, number: int, pay: Pay, listed: set[str]) -> Iterator[str]:
-        """Yield sentences on prizes that only a mixture of symbols, or substitutes, can win."""
+        """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own = self._builder.resolve_element(
             f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("=")
         )
@@ -207,12 +210,17 @@ class _Reading:
             else:
                 yield self._format_sentence(cells, end)
 
-    def _find_mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
-        """Return a line that wins the prize, preferring its own symbols to substitutes, or None if not found."""
+    def _find_mixture(self, prize: Prize, own_symbols: Sequence[int]) -> tuple[Cells, End] | None:
+        """Return a line of symbols that wins the prize, and its win, or None if none is found.
+
+        Lines of the prize's own symbols (``own_symbols``) are tried before those with substitutes.
+        """
         on_strips = self._list_symbols_on_strips()
         for pattern in (p for patterns in self._groups.values() for p in patterns if p.prize == prize):
             fits = [
-                [None] if e is None else sorted((s for s in on_strips if e[s]), key=lambda s: not own[s])
+                [None]
+                if e is None
+                else sorted((s for s in on_strips if e[s]), key=lambda s: not own_symbols[s])
                 for e in pattern.elements
             ]
             for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):
@@ -233,7 +241,8 @@ class _Reading:
                 times = self._symbols.multipliers[symbol]
                 yield f"{self._ids[symbol]} multiplies a win{helps} by {times}; {several}"
 
-    def _count_sentences(self, number: int, pay: Pay) -> Iterator[str]:
+    def _iter_count_sentences(self, number: int, pay: Pay) -> Iterator[str]:
+        """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
         where = (
             "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_format_side(pay)}, a way"
         )
@@ -242,10 +251,11 @@ class _Reading:
                 yield f"{prize.name} {where} {_format_worth(prize.credits, prize.awards)}"
 
     def _list_symbols_on_strips(self) -> list[int]:
+        """Return the numbers of the symbols on the strips, each once."""
         return sorted({s for strip in self._reels.strips for s in strip})
 
     def _iter_candidate_lines(self, symbol: int) -> Iterator[list[int | None]]:
-        """Yield lines that begin with increasing counts of a symbol, and full ones with a multiplying substitute."""
+        """Yield trial lines that start or end with 1, 2... of a symbol, and full ones with a multiplying wild."""
         for length in sorted({len(line) for line in self._lines}):
             for count in range(1, length + 1):
                 cells = [symbol] * count + [None] * (length - count)
@@ -260,13 +270,13 @@ class _Reading:
                             yield [wild if i in at else symbol for i in range(length)]
 
     def _is_shown_on_line(self, cells: Cells, prize: Prize) -> bool:
-        """Return whether some window shows these symbols on a line."""
+        """Return whether some window of the stage shows these symbols on one of its lines."""
         only = {s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None}
         tried = Pattern(tuple(None if s is None else only[s] for s in cells), prize)
         return any(can_show(tried, line, self._reels.columns) for line in self._lines)
 
     def _read(self, cells: Cells) -> End:
-        """Return the best prize of a line of these symbols; if groups pay together, of the first that pays."""
+        """Return the best win of a line with these symbols; of prize groups that pay together, the first that pays."""
         for patterns in self._groups.values():
             best = max(
                 (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NOTHING
@@ -276,7 +286,7 @@ class _Reading:
         return NOTHING
 
     def _find_end(self, pattern: Pattern, cells: Cells) -> End:
-        """Return the win of a pattern on a line of these symbols, or NOTHING if it does not fit."""
+        """Return the win of a pattern on a line with these symbols, or NOTHING if it does not fit."""
         if len(pattern.elements) != len(cells):
             return NOTHING
         factors = []
@@ -292,7 +302,7 @@ class _Reading:
         return End(pattern.prize, merged, pattern.part)
 
     def _format_sentence(self, cells: Cells, end: End) -> str:
-        """Return a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
+        """Return a line's win as a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
         counted: dict[str, int] = {}
         for symbol in cells:
@@ -307,7 +317,7 @@ class _Reading:
 
     # ------------------------------------------------------------------ remarks
     def remarks(self) -> Iterator[Remark]:
-        """Yield a remark for each property of this stage that a player would not expect."""
+        """Yield a remark for each property of this reel stage that a player would not expect."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
@@ -322,6 +332,7 @@ class _Reading:
         yield from self._iter_paid_twice_remarks(key, table)
 
     def _iter_weights_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+        """Yield a remark if the definition leaves open to which window row the stop weights refer."""
         if table.weights is not None and table.weights_row is None:
             only = self._builder.find_rows_of_only_line() is not None
             row = "the row of the only line" if only else "the top row of the window"
@@ -345,7 +356,7 @@ class _Reading:
                     yield Remark(f"{key}.pay", self._format_sentence(cells, end))
 
     def _is_own_prize_of(self, pattern: Pattern, wild: int) -> bool:
-        """Return whether a prize is the wild's own: only the wild and its equivalents make it."""
+        """Return whether a line prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
@@ -366,6 +377,7 @@ class _Reading:
                     break
 
     def _iter_idle_multiplier_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+        """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
                 continue
@@ -397,45 +409,48 @@ class _Reading:
 
     @staticmethod
     def _iter_paid_twice_remarks(key: str, table: ReelsStage) -> Iterator[Remark]:
-        """Yield remarks on counts of the same symbols that two rows of the pay table name."""
+        """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first: dict[object, int] = {}
         for n, pay in enumerate(table.pay):
             for count in pay.pays:
-                same = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
-                if first.setdefault(same, n) != n:
+                paid = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
+                if first.setdefault(paid, n) != n:
                     what = "the higher counts" if pay.on == "line" else "both are paid"
-                    text = f"{count} {pay.of} stands in pay.{first[same]} as well: {what}"
+                    text = f"{count} {pay.of} stands in pay.{first[paid]} as well: {what}"
                     yield Remark(f"{key}.pay.{n}.pays.{count}", text)
 
     def _find_longest_run(self, symbol: int, number: int, pay: Pay) -> int:
-        """Return the longest run of a symbol for which a ways prize is won, or 0."""
+        """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""
         shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
         longest = max([*side, False].index(False) for side in sides)
         return max((c for c in self._builder.build_count_prizes(number, pay) if c <= longest), default=0)
 
 
-def _format_list(of: Sequence[object]) -> str:
-    *most, last = map(str, of)
+def _format_list(values: Sequence[object]) -> str:
+    """Return the values as a list in words, such as ``1, 2 and 3``."""
+    *most, last = map(str, values)
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _iter_item_texts(props: Sequence[Prop], of: str) -> Iterator[str]:
-    """Yield the contents of boxes, wheel segments or coins, with the count of each."""
+def _iter_item_texts(props: Sequence[Prop], unit: str) -> Iterator[str]:
+    """Yield a text for each kind of box, wheel segment or coin: its count and what it is worth."""
     counts: Counter[Prop] = Counter()
     for prop in dict.fromkeys(props):
-        counts[prop] += prop.count if of != "parts" else props.count(prop)
+        counts[prop] += prop.count if unit != "parts" else props.count(prop)
     for prop, count in counts.items():
         ends = " and end the picking" if prop.end else ""
         worth = _format_worth(prop.credits, prop.awards)
-        yield f"{prop.name} ({count:,} of {counts.total():,} {of}) {worth}{ends}"
+        yield f"{prop.name} ({count:,} of {counts.total():,} {unit}) {worth}{ends}"
 
 
 def _format_side(pay: Pay) -> str:
+    """Return the side from which a ways prize is read, as text."""
     return "left or the right" if pay.direction == "both" else pay.direction
 
 
 def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
+    """Return what a prize pays and gives as text, such as ``pay 20 and give 10 free``."""
     gives = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     paid = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not gives else []
     return " and ".join([*paid, *(f"give {what}" for what in gives)])

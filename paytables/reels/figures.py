@@ -43,19 +43,22 @@ _PICK = "pick any box, what each holds is equally likely"
 
 
 def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
-    """Return the figures of every mode. They hold at every level, which multiplies cost and pays alike."""
-    bets = tuple(_analyse_bet(definition, made, depth) for made in stages.values())
+    """Return the exact figures of a reel game in every mode (way to bet), to the given depth.
+
+    They hold at every bet level, which multiplies cost and pays alike.
+    """
+    bets = tuple(_analyse_bet(definition, mode_stages, depth) for mode_stages in stages.values())
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
 
 def chain_of(stages: ModeStages, *, second: bool) -> Chain:
-    """Return the chain of one mode's stages; ``second`` includes what variances need."""
+    """Return the chain that combines one mode's stages; ``second`` includes what variances need."""
     return Chain(lambda name, size: stages.stage(name, size).table(second=second), stages.memory)
 
 
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
-    """Return the exact figures of one mode, to the given depth."""
+    """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
     chain = chain_of(stages, second=False)
     runs = {key: rate for key, rate in chain.runs(mode.stage).items() if rate}
@@ -98,7 +101,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
 
 
 def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
-    """Return the effect on a bet's wins of doubling as often as the table allows.
+    """Return how a bet's highest win and variance change if wins are doubled as often as the table allows.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
@@ -119,7 +122,7 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> Doubled:
 
 
 def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution) -> WinDistribution:
-    """Return the win distribution of a player who always doubles; the tail stays unchanged."""
+    """Return the win distribution of a player who doubles every win as often as allowed; the tail stays."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
@@ -133,7 +136,7 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
 def _describe_strategy(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain
 ) -> dict[str, Any]:
-    """Return the player's strategy for these figures, and the return of the worst decisions.
+    """Return the player's strategy that a mode's figures assume, and the return of the worst decisions.
 
     No decision affects which stages follow, so the worst game consists of the worst runs. A double-up is an
     even bet, so the way it is played does not change the mean.
@@ -154,7 +157,7 @@ def _describe_strategy(
 
 
 def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
-    """Return the highest win and its probability, or a note on why it is unknown."""
+    """Return a mode's highest win and its probability, or a note on why they are unknown."""
     try:
         top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:
@@ -165,7 +168,7 @@ def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
 
 
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
-    """Return the hit frequency if it is quick to compute without laboratory packages, otherwise None."""
+    """Return a mode's hit frequency if it is quick to compute without laboratory packages, otherwise None."""
     try:
         return 1 - Nothing(stages, quick=True).chance()
     except AnalysisError:
@@ -173,7 +176,7 @@ def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
 
 
 def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
-    """Return the figures that need complete distributions, or a note if they are beyond exact computation."""
+    """Return a mode's figures that need complete win distributions, or a note if they are beyond reach."""
     mode = stages.mode
     notes = []
     found: dict[str, Any] = {}
@@ -207,7 +210,10 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
 def _compute_exact_distribution(
     stages: ModeStages, run: Mapping[tuple[int, GivenAwards], Fraction]
 ) -> WinDistribution | None:
-    """Return the distribution of a game that is a single run, or None if something may follow the run."""
+    """Return the win distribution of a game that is a single run, or None if something may follow the run.
+
+    ``run`` is the distribution of the run's results (credits won, awards given).
+    """
     memory = stages.memory[stages.mode.stage]
     if memory.multipliers[0] != 1 or any(given for _, given in run):
         return None
@@ -218,7 +224,7 @@ def _compute_exact_distribution(
 
 
 def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
-    """Return how often each prize is won over a whole game, with its share of the return."""
+    """Return how often one game of a mode wins each prize, with the prize's share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
@@ -249,7 +255,7 @@ def _add_never_won(
     rows: dict[tuple[str, str, int], list[Fraction]],
     hits: dict[tuple[str, str, int], int | None],
 ) -> None:
-    """Add a row for each prize of a pay table that no window wins, so that it is reported."""
+    """Add a row for each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.stage(name, size)
@@ -260,12 +266,14 @@ def _add_never_won(
 
 
 def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
-    """Return the figures of each feature stage that the mode can start."""
+    """Return the figures of each feature: a stage that the mode can start besides its first."""
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
-        these = {key: rate for key, rate in runs.items() if key[0] == stage}
-        mean_runs = sum(these.values(), ZERO)
-        credits_ = sum((r * times * chain.table(n, size).mean for (n, size, times), r in these.items()), ZERO)
+        feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
+        mean_runs = sum(feature_runs.values(), ZERO)
+        credits_ = sum(
+            (r * times * chain.table(n, size).mean for (n, size, times), r in feature_runs.items()), ZERO
+        )
         starts = [
             (award, r * p)
             for (name, size, _), r in runs.items()
@@ -304,6 +312,7 @@ def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[s
 def _list_merchandise_shares(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs
 ) -> tuple[MerchandiseShare, ...]:
+    """Return how often one game of a mode wins each merchandise prize, with the prize's value."""
     if not definition.merchandise:
         return ()
     rates = _compute_award_rates(stages, runs, "merchandise")
@@ -313,10 +322,13 @@ def _list_merchandise_shares(
     )
 
 
-def _break_even(level: Progressive, rate: Fraction, shortfall: Fraction, step: Fraction) -> Fraction | None:
-    """Return the meter at which the next game returns its cost, or None if no meter does.
+def _compute_break_even_meter(
+    level: Progressive, rate: Fraction, shortfall: Fraction, step: Fraction
+) -> Fraction | None:
+    """Return the progressive meter at which the next game returns its cost, or None if no meter does.
 
-    The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals ``shortfall``.
+    The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals
+    ``shortfall``.
     """
     if level.ceiling_credits is not None:
         return max(ZERO, shortfall) * level.ceiling_credits / (step + max(ZERO, shortfall))
@@ -348,7 +360,7 @@ def _list_progressive_shares(
                 reset_credits=reset,
                 rtp_at_reset=rate * reset / cost,
                 increment=increment if rate else ZERO,
-                break_even_credits=_break_even(level, rate, shortfall, increment * cost),
+                break_even_credits=_compute_break_even_meter(level, rate, shortfall, increment * cost),
                 ceiling_credits=level.ceiling_credits,
             )
         )

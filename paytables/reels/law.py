@@ -1,4 +1,4 @@
-"""The exact distribution of one reel run, over every window, without enumerating them one by one.
+"""The exact win distribution of one run of a reel stage, over every window, without enumerating them singly.
 
 Reels are read from left to right, as in the automata. After each reel, equivalent windows (the same
 components alive in the same nodes, the same credits already won, the same awards already given) are one case
@@ -36,7 +36,7 @@ CYCLE_MAX = 1 << 62
 
 
 def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
-    """Return the number of windows of the cycle for each combination of credits (at level 1) and awards.
+    """Return how many windows of the reels' cycle give each combination of credits (at level 1) and awards.
 
     Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of
     windows.
@@ -70,7 +70,7 @@ def run_distribution(reels: Reels) -> Mapping[tuple[int, GivenAwards], int]:
 
 
 def count_losing_windows(reels: Reels) -> Mapping[GivenAwards, int]:
-    """Return how many windows of the cycle pay no credits, by their other awards (free games, levels).
+    """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
     Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine can compute it at start-up.
     """
@@ -110,7 +110,7 @@ ROWS_MERGED = 400_000
 
 
 class _Cases(NamedTuple):
-    """The windows of the reels read so far. Equivalent windows are one case: a column of the arrays.
+    """The windows of the reels read so far, with equivalent windows as one case: a column of the arrays.
 
     ``nodes`` and ``weights`` have a row per component; ``counts`` has the number of windows of each case.
     """
@@ -125,7 +125,7 @@ class _Cases(NamedTuple):
 def _merge_letters(
     letters: Sequence[tuple[int, ...]], cases: Sequence[int]
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Return the different rows of letters, each with the number of cases that have it."""
+    """Return a reel's different rows of letters, each with the sum of the ``cases`` of columns that have it."""
     merged: dict[tuple[int, ...], int] = defaultdict(int)
     for row, case in zip(letters, cases, strict=True):
         merged[row] += case
@@ -133,10 +133,11 @@ def _merge_letters(
 
 
 class _Tables:
-    """A stage's graph as arrays. Combined awards are one integer, with one digit per component that gives any.
+    """A reel stage's pay automata as numpy arrays, which add a reel to many windows at once.
 
-    A final node is replaced by a dead one when it is reached, because its win is then counted. Every letter
-    leads from the dead node to itself.
+    Combined awards are one integer, with one digit per component that gives any. A final node is replaced by
+    a dead one when it is reached, because its win is then counted. Every letter leads from the dead node to
+    itself.
     """
 
     def __init__(self, reels: Reels) -> None:
@@ -162,12 +163,12 @@ class _Tables:
             raise BeyondReach(
                 f"stage {reels.name}: {len(givers)} components giving {self.base - 1} kinds are too many"
             )
-        self.place = {c: self.base**i for i, c in enumerate(givers)}
+        self.digit_value = {c: self.base**i for i, c in enumerate(givers)}
         digit = {kind: i for i, kind in enumerate(self.kinds)}
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
 
     def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
-        """Return the cases after one more column of a reel, which ``weight`` cases of that reel show."""
+        """Return the windows with one more reel that shows a column with these letters, in ``weight`` cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         nodes = np.empty_like(cases.nodes)
@@ -185,12 +186,12 @@ class _Tables:
                 weights[w] = np.where(self.final[target], 1, grown)
             else:
                 credits_ += self.value[target]
-            if c in self.place:
-                given += self.digit[target] * self.place[c]
+            if c in self.digit_value:
+                given += self.digit[target] * self.digit_value[c]
         return _Cases(nodes, weights, credits_, given, cases.counts * weight)
 
     def given(self, code: int) -> GivenAwards:
-        """Return the awards that the integer ``code`` stands for."""
+        """Return the combined awards that the integer ``code`` stands for."""
         awards: list[Award] = []
         while code:
             code, digit = divmod(code, self.base)
@@ -199,7 +200,10 @@ class _Tables:
 
 
 def _combine_equivalent_cases(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
-    """Return the cases with equivalent ones combined. A 64-bit hash finds them, and equality is then verified."""
+    """Return the windows read so far with equivalent ones combined into one case.
+
+    A 64-bit hash finds them, and equality is then verified. Raises :class:`BeyondReach` if too many remain.
+    """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     merged = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))

@@ -33,7 +33,7 @@ Histogram = tuple[tuple[Letters, int], ...]
 
 
 def count_letters(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
-    """Return, for each reel, the number of cases for each combination of the components' letters."""
+    """Return, for each reel, how many of its cases show each combination of the components' letters."""
     found = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         counts: Counter[Letters] = Counter()
@@ -44,7 +44,7 @@ def count_letters(reels: Reels, components: Sequence[int]) -> list[list[tuple[Le
 
 
 def ends_by_component(reels: Reels) -> Ends:
-    """Return how often each component ends in each final node.
+    """Return how often each pay component ends in each final node of its automaton, over the reels' cycle.
 
     Components that start in the same node and see the same letters in the same numbers share one walk: on
     uniform strips, all lines do.
@@ -63,7 +63,10 @@ def ends_by_component(reels: Reels) -> Ends:
 def _count_component_ends(
     g: Graph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
-    """Return, by final node of one component, the number of windows and the sum of their factors."""
+    """Return, for each final node of one component, the number of windows and the sum of their ways.
+
+    ``counts`` has, for each reel, the number of cases of each letter.
+    """
     here: dict[int, tuple[int, int]] = {start: (1, 1)}
     for letters_of in counts:
         total = sum(count for _, count in letters_of)
@@ -85,7 +88,7 @@ def _count_component_ends(
 def end_counts(
     reels: Reels, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
 ) -> dict[Nodes, int]:
-    """Return the number of windows of the cycle for each combination of the components' final nodes.
+    """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
     If ``weighted[i]``, each window counts as often as component i's weight says (its ways). Windows in which
     a component at one of the indices ``need`` does not win are left out.
@@ -106,10 +109,11 @@ def _count_windows_by_nodes(
     weighted: tuple[bool, ...],
     need: tuple[int, ...],
 ) -> dict[Nodes, int]:
-    """Return the number of windows that lead to each combination of nodes.
+    """Return how many windows lead from the nodes ``start`` to each combination of final nodes.
 
-    If ``weighted[i]``, a window counts as often as the product of component i's factors says. Windows in
-    which a component in ``need`` does not win are left out.
+    ``counts`` has, for each reel, the number of cases of each combination of letters. If ``weighted[i]``, a
+    window counts as often as the product of component i's factors says. Windows in which a component in
+    ``need`` does not win are left out.
     """
     here: dict[Nodes, int] = {start: 1}
     places = range(len(start))
@@ -138,13 +142,13 @@ def _count_windows_by_nodes(
 
 
 def award_components(reels: Reels) -> list[int]:
-    """Return the components that can give an award that is played next."""
+    """Return the numbers of the pay components that can give an award that is played next, such as free games."""
     gives = {start: _can_give_award(reels.graph, start) for start in set(reels.starts)}
     return [c for c, start in enumerate(reels.starts) if gives[start]]
 
 
 def _can_give_award(g: Graph, start: int) -> bool:
-    """Return whether a walk from ``start`` can end with an award that is played next."""
+    """Return whether an automaton's walk from the node ``start`` can end with an award that is played next."""
     seen = {start}
     todo = [start]
     while todo:
@@ -171,10 +175,11 @@ def find_given_awards(reels: Reels, nodes: Sequence[int]) -> GivenAwards:
 
 
 def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
-    """Return the table of one run by dynamic programming; ``second`` includes what variances need.
+    """Return the exact figures of one run of a reel stage; ``second`` includes what variances need.
 
-    ``ends`` come from :func:`ends_by_component`. If too many components give awards to be walked together,
-    ``odds`` stays empty; with ``second`` that raises :class:`BeyondReach`.
+    They are computed by dynamic programming. ``ends`` come from :func:`ends_by_component`. If too many
+    components give awards to be walked together, ``odds`` stays empty; with ``second`` that raises
+    :class:`BeyondReach`.
     """
     givers = award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
@@ -212,11 +217,11 @@ def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fra
 
 
 def compute_second_moment(reels: Reels) -> Fraction:
-    """Return E[X^2] of one run's credits: the sum over all pairs of components of E[X_a X_b]."""
+    """Return E[X^2] of the credits X of one run: the sum over all pairs of components of E[X_a X_b]."""
     size = len(reels.components)
-    same = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
-    other = sum(_iter_win_products(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
-    return Fraction((same + 2 * other) * reels.multiplier**2, reels.cycle)
+    squares = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
+    products = sum(_iter_win_products(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
+    return Fraction((squares + 2 * products) * reels.multiplier**2, reels.cycle)
 
 
 #: The only step of a finished component.
@@ -224,7 +229,7 @@ _DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
 
 
 class _Histograms:
-    """How often a reel's cases show each combination of letters to a tuple of components.
+    """Numbered histograms of how often a reel's cases show each combination of letters to some components.
 
     Equal histograms have the same number.
     """
@@ -244,14 +249,17 @@ class _Histograms:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return, for each reel, the number of the histogram of the letters that these components read."""
+        """Return, for each reel, the number of the histogram of the letters that these components read there."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)
         )
 
     def count(self, number: int, step: "_Step") -> int:
-        """Return how many of a reel's cases take a step, times the factors of the step."""
+        """Return how many of a reel's cases take a joint step, times the factors of the step.
+
+        ``number`` is the number of the reel's histogram of letters.
+        """
         known = self._counts[number]
         found = known.get(step.number)
         if found is None:
@@ -261,7 +269,7 @@ class _Histograms:
         return found
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
-        """Return the number of reel ``x``'s histogram of these letters; equal histograms share one."""
+        """Return the number of reel ``x``'s histogram of these components' letters; equal histograms share one."""
         if (x, *lanes) not in self._made:
             counts: Counter[Letters] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
@@ -277,7 +285,7 @@ class _Histograms:
 
 
 def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
-    """Return the histogram with its marginals: ANY_LETTER stands for a letter that does not matter."""
+    """Return a histogram of letters with its marginals: ANY_LETTER stands for a letter that does not matter."""
     sums: dict[Letters, int] = defaultdict(int)
     for letters, count in histogram:
         for known in product(*((letter, ANY_LETTER) for letter in letters)):
@@ -286,7 +294,7 @@ def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
 
 
 def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
-    """Yield, for each tuple of components, the sum over the cycle of the product of their wins.
+    """Yield, for each tuple of pay components, the sum over the reels' cycle of the product of their wins.
 
     Tuples that read the same letters in the same numbers have the same sum, and are walked once: on uniform
     strips all lines are one case, and so are all pairs of lines with the same offset between them.
@@ -302,7 +310,7 @@ def _iter_win_products(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Itera
 
 
 class _Step(NamedTuple):
-    """A step of several components together.
+    """A step in which several pay components read one reel together.
 
     ``target`` are the next nodes; ``terms`` the letters, as terms of a sum of counts; ``factor`` the product
     of the factors. ``worth`` is the product of their wins if all are finished, otherwise None.
@@ -316,7 +324,10 @@ class _Step(NamedTuple):
 
 
 class _Walk:
-    """Sums, over all remaining reels, of the product of several components' wins. Each sum is computed once."""
+    """Sums of the product of several components' wins, over all windows of the reels not yet read.
+
+    Each sum is computed once.
+    """
 
     def __init__(self, reels: Reels, tables: _Histograms) -> None:
         self._graph = reels.graph
@@ -328,7 +339,7 @@ class _Walk:
         self._made = 0
 
     def paid(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
-        """Return the sum of the product of the wins from ``nodes`` on, over all remaining reels.
+        """Return the sum, over all windows of the remaining reels, of the product of the wins from ``nodes`` on.
 
         ``numbers`` are the histograms of these reels. Only steps after which all components can still win are
         followed. Letters that lead to the same nodes are combined. A finished component accepts any letter.
@@ -350,12 +361,12 @@ class _Walk:
         return total
 
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
-        """Return the joint steps of these nodes that can still win."""
-        g, made = self._graph, []
+        """Return the joint steps of components in these nodes after which all of them can still win."""
+        g, steps = self._graph, []
         for options in product(*(g.live(n) if g.row[n] >= 0 else _DONE for n in nodes)):
             self._made += 1
             target = tuple(n if o[0] == END else o[0] for n, o in zip(nodes, options, strict=True))
-            made.append(
+            steps.append(
                 _Step(
                     self._made,
                     target,
@@ -367,12 +378,12 @@ class _Walk:
                     prod(g.value[n] for n in target) if all(g.row[n] < 0 for n in target) else None,
                 )
             )
-        self._steps[nodes] = made
-        return made
+        self._steps[nodes] = steps
+        return steps
 
 
 def compute_prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
-    """Return how often each prize of a stage is won over its cycle, and its pay."""
+    """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
     hits: dict[str, int] = defaultdict(int)
     paid: dict[str, int] = defaultdict(int)
     credits_: dict[str, int] = {}
@@ -393,7 +404,7 @@ def compute_prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
 
 
 def compute_extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
-    """Return the mean number of levels and merchandise prizes, by (kind, name), that one run gives."""
+    """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
     return compute_extras(
         (award, Fraction(amount, reels.cycle))
         for walks in ends

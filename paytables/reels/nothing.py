@@ -25,7 +25,7 @@ GENERATIONS = 400
 
 @dataclass(slots=True)
 class Nothing:
-    """The probabilities of winning nothing in one mode's stages."""
+    """The calculation of the probability that a game in one mode, with all its features, wins nothing."""
 
     stages: ModeStages
     quick: bool = False
@@ -44,20 +44,21 @@ class Nothing:
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
 
     def _compute_award_chance(self, award: Award) -> Fraction:
+        """Return the probability that all runs of an award, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
         return self._run((award.name, build_first_state(memory, award.times, award.size)))
 
     def _run(self, key: Key) -> Fraction:
-        """Return the probability that a run of a stage, and everything it starts, wins nothing."""
+        """Return the probability that one kind of run, and everything it starts, wins nothing, computed once."""
         if key in self._known:
             return self._known[key]
         if key in self._open:
             self.rounded = True
             return self._open[key]
         self._open[key] = Fraction(0)
-        circles = self.rounded
+        rounded_before = self.rounded
         self.rounded = False
         found = self._compute_one_run_chance(key)
         if self.rounded:
@@ -70,11 +71,11 @@ class Nothing:
         else:
             self._known[key] = found
         del self._open[key]
-        self.rounded = self.rounded or circles
+        self.rounded = self.rounded or rounded_before
         return found
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
-        """Return the probability that one run and everything it starts win nothing."""
+        """Compute the probability that one kind of run, and everything it starts, wins nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
@@ -90,7 +91,7 @@ class Nothing:
         return total
 
     def _find_nothing_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return the probabilities of the awards of runs that pay no credits."""
+        """Return, for runs of a stage that pay no credits, the probability of each combination of awards."""
         stage = self.stages.stage(name, size)
         try:
             if isinstance(stage, Spin):

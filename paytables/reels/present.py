@@ -13,7 +13,10 @@ from paytables.reels.stage import Reels
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
-    """Return the game's data for drawing: the first bet's first stage at the top level, all under ``stages``."""
+    """Return the data with which a screen draws a reel game: plain JSON without rules.
+
+    The first bet's first stage is at the top level, all stages are under ``stages``.
+    """
     ids = [s.id for s in definition.symbol]
     first = next(iter(stages.values()))
     drawn = {}
@@ -21,8 +24,8 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
         label = table.name.model_dump() if table.name else None
         drawn[name] = {"kind": table.kind, "name": label, **_describe_stage(first.stage(name), ids)}
     bets = []
-    for made in stages.values():
-        mode = made.mode
+    for mode_stages in stages.values():
+        mode = mode_stages.mode
         bets.append(
             {
                 "mode": mode.id,
@@ -30,7 +33,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
                 "lines": mode.lines,
                 "stage": mode.stage,
                 "name": mode.name.model_dump() if mode.name else None,
-                "pays": _list_pays(made.stage(mode.stage)),
+                "pays": _list_pays(mode_stages.stage(mode.stage)),
             }
         )
     return {
@@ -62,7 +65,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 
 
 def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
-    """Return the display names of prizes and items, by the word that identifies each in an outcome's wins."""
+    """Return the display names of a reel game's prizes and items, by their word in an outcome's wins."""
     named: dict[str, Json] = {}
     for table in definition.stage.values():
         if isinstance(table, ReelsStage):
@@ -79,12 +82,13 @@ def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
 
 
 def _list_scatter_symbols(definition: ReelsDefinition) -> list[str]:
-    """Return the symbols that some prize counts anywhere in the window."""
+    """Return the ids of the symbols or groups that some prize counts anywhere in the window."""
     tables = [table for table in definition.stage.values() if isinstance(table, ReelsStage)]
     return sorted({str(pay.of) for table in tables for pay in table.pay if pay.on == "scatter" and pay.of})
 
 
 def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
+    """Return what a screen needs to draw one stage: its reels and pays, boxes, wheel segments or coins."""
     if isinstance(stage, Spin | Falls | Holds):
         return {**_describe_reels(stage.reels, ids), "pays": _list_pays(stage)}
     if isinstance(stage, Pick):
@@ -113,6 +117,7 @@ def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
 
 
 def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
+    """Return boxes, wheel segments or coins as JSON objects."""
     return [
         {
             "item": p.name,
@@ -126,6 +131,7 @@ def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
 
 
 def _list_pays(stage: Stage) -> list[dict[str, Json]]:
+    """Return the prizes of a reel stage as JSON objects, the highest first; none for other stages."""
     if not isinstance(stage, Spin | Falls | Holds):
         return []
     found: dict[str, dict[str, Json]] = {}

@@ -17,7 +17,7 @@ from paytables.wording import format_count
 
 
 def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
-    """Return the awards of a prize with that count in that mode."""
+    """Return the awards that a prize gives in that mode if ``count`` of its symbols win; None for other prizes."""
     found = []
     for award in gives:
         if award.modes is not None and mode.id not in award.modes:
@@ -38,6 +38,7 @@ def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> 
 
 
 def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> int:
+    """Return the value for the highest count reached, 0 below all counts; a single number is for every count."""
     if isinstance(value, int):
         return value
     reached = [c for c in value if count is not None and c <= count]
@@ -45,7 +46,7 @@ def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> i
 
 
 def _list_column_parts(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
-    """Return the distinct parts of a reel's columns between two rows."""
+    """Return the distinct parts of a reel's columns from row ``first`` up to, but not including, row ``end``."""
     return list(dict.fromkeys(column[first:end] for column in columns))
 
 
@@ -135,7 +136,7 @@ class ReelBuilder:
     def _list_possible_columns(
         self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
     ) -> Sequence[Sequence[parts.Column]]:
-        """Return the columns that a reel can show: in a cascade a column may also fill with one symbol."""
+        """Return, for each reel, the columns it can show; in a cascade a column may also fill with one symbol."""
         if not self.table.cascade:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
@@ -146,7 +147,7 @@ class ReelBuilder:
         ]
 
     def _find_stuck_cells(self) -> list[dict[int, int]]:
-        """Return row -> symbol of the stuck cells, for each reel."""
+        """Return, for each reel, the sticky symbol of each stuck cell, by window row."""
         symbol = (
             0 if self.table.sticky is None else self.symbols.number(self.table.sticky, f"{self.key}.sticky")
         )
@@ -158,7 +159,7 @@ class ReelBuilder:
         return found
 
     def _build_strips(self) -> tuple[tuple[int, ...], ...]:
-        """Return the strips as symbol numbers. Raises :class:`DefinitionError`."""
+        """Return the reel strips with each symbol as its number. Raises :class:`DefinitionError`."""
         if len(self.table.strips) != len(self.table.heights):
             raise self.refuse(
                 f"{self.key}.strips",
@@ -176,7 +177,10 @@ class ReelBuilder:
         return tuple(found)
 
     def _build_weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-        """Return the weight of each stop in the top row, converted if the definition gives those of another row."""
+        """Return, for each reel, the weight of each stop in the window's top row.
+
+        Weights that the definition gives for another row are converted.
+        """
         if self.table.weights is None:
             if self.table.weights_row is not None:
                 raise self.refuse(f"{self.key}.weights_row", "there are no `weights`")
@@ -199,7 +203,7 @@ class ReelBuilder:
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
     def _find_weights_rows(self) -> tuple[int, ...]:
-        """Return, for each reel, the window row to which its weights refer."""
+        """Return, for each reel, the row of the window to which the definition's stop weights refer."""
         heights, row = self.table.heights, self.table.weights_row
         if row is not None:
             if row >= min(heights):
@@ -217,14 +221,14 @@ class ReelBuilder:
     def _build_components(
         self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
     ) -> list[parts.Component]:
-        """Build the components of every pay row, adding their nodes to ``graph``."""
+        """Build the pay components of every row of the pay table, adding their automata to ``graph``."""
         lines = self._list_played_lines()
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
         before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
         winnable = Winnable(self)
         groups: dict[str, list[parts.Pattern]] = {}
-        made: list[parts.Component] = []
+        components: list[parts.Component] = []
         numbers = {"ways": 0, "scatter": 0}
         for n, pay in enumerate(self.table.pay):
             where = f"{self.key}.pay.{n}"
@@ -255,9 +259,11 @@ class ReelBuilder:
                 found = parts.build_ways_components(
                     graph, numbers["ways"], element, prizes, seen, pay.direction, once=pay.once_a_reel
                 )
-            made += [replace(component, rows=self._find_rows_read(component.kind)) for component in found]
+            components += [
+                replace(component, rows=self._find_rows_read(component.kind)) for component in found
+            ]
         if not self.table.overlapping_ways and not self.size:
-            self._check_overlap(made, evaluated)
+            self._check_overlap(components, evaluated)
         on_lines = [
             component
             for patterns in groups.values()
@@ -266,14 +272,14 @@ class ReelBuilder:
             )
         ]
         if self.table.sticky is not None:
-            made.append(
+            components.append(
                 replace(self._build_stick_component(graph, evaluated), rows=self._find_rows_read("stick"))
             )
-        return [*on_lines, *made]
+        return [*on_lines, *components]
 
     # ------------------------------------------------------------------ for those who explain a game
     def build_line_patterns(self) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.Pattern]]]:
-        """Return the lines the mode plays, and the patterns that win on them by group."""
+        """Return the lines that the mode plays, and the patterns that win on them, by prize group."""
         lines = self._list_played_lines()
         groups: dict[str, list[parts.Pattern]] = {}
         for n, pay in enumerate(self.table.pay):
@@ -283,11 +289,14 @@ class ReelBuilder:
         return lines, groups
 
     def build_count_prizes(self, number: int, pay: Pay) -> dict[int, Prize]:
-        """Return the prizes of ways or of a scatter, by count."""
+        """Return the prizes of a ways or scatter row of the pay table, by count of the symbol."""
         return self._build_prizes(f"{self.key}.pay.{number}", pay)
 
     def _find_rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
-        """Return the rows a component reads if columns contain the window twice, else an empty tuple: all rows."""
+        """Return, for each reel, the rows (first, end) that a component of this kind reads; empty if it reads all.
+
+        Only columns that contain the window twice (before and after symbols expand) are read in part.
+        """
         if not self._counts_before:
             return ()
         return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
@@ -295,11 +304,13 @@ class ReelBuilder:
     def _build_stick_component(
         self, graph: Graph, columns: Sequence[Sequence[parts.Column]]
     ) -> parts.Component:
+        """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
         symbol = self.symbols.number(str(self.table.sticky), f"{self.key}.sticky")
         then = self.table.then
         own = then in {None, self.name}
 
         def list_mask_awards(mask: int) -> tuple[Award, ...]:
+            """Return the awards if the sticky symbol shows on the cells of ``mask``; none if no new cell sticks."""
             if mask == self.size:
                 return ()
             stay = (Award("stick", "", 1, mask),) if own else ()
@@ -308,14 +319,17 @@ class ReelBuilder:
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
     def resolve_element(self, where: str, name: str) -> parts.Element:
-        """Return the multipliers of a symbol or group; ``"*"`` is refused."""
+        """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit).
+
+        ``"*"`` is refused.
+        """
         element = self.symbols.resolve_element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
             raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
         return element
 
     def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
-        """Return every line of the stage, cell by cell."""
+        """Return every pay line of the stage as (reel, row) cells. Raises :class:`DefinitionError`."""
         lines = []
         for n, line in enumerate(self.table.lines):
             cells: list[tuple[int, int]] = []
@@ -328,10 +342,10 @@ class ReelBuilder:
                 raise self.refuse(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
             lines.append(tuple(cells))
         if len(set(lines)) != len(lines) and not self.table.repeat_lines:
-            again = next(n for n, line in enumerate(lines) if line in lines[:n])
+            repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
             raise self.refuse(
-                f"{self.key}.lines.{again}",
-                f"the same line is defined twice: it is line {lines.index(lines[again]) + 1} again"
+                f"{self.key}.lines.{repeated}",
+                f"the same line is defined twice: it is line {lines.index(lines[repeated]) + 1} again"
                 " (say repeat_lines = true if that is meant)",
             )
         return lines
@@ -347,6 +361,7 @@ class ReelBuilder:
         return lines[: self.mode.lines]
 
     def _compute_credits(self, where: str, pay: Pay, value: Any) -> int:
+        """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(value, tuple):
             if self.mode.column >= len(value):
                 raise self.refuse(where, f"no column {self.mode.column} for bet {self.mode.id!r}")
@@ -355,9 +370,11 @@ class ReelBuilder:
         return int(value) * (self.mode.cost if unit == "bet" else 1)
 
     def _build_awards(self, pay: Pay, count: int | None) -> tuple[Award, ...]:
+        """Return the awards that a row of the pay table gives in this mode if ``count`` of its symbols win."""
         return build_awards(pay.gives, self.mode, count)
 
     def _build_prizes(self, where: str, pay: Pay) -> dict[int, Prize]:
+        """Return the prizes of a row of the pay table, by count of the symbol."""
         label = pay.id or pay.of
         prizes = {}
         for count, value in sorted(pay.pays.items()):
@@ -366,11 +383,12 @@ class ReelBuilder:
         return prizes
 
     def _build_pattern_prize(self, where: str, pay: Pay) -> Prize:
-        """Return the prize of a pattern row: its name, credits and awards."""
+        """Return the prize of a row of the pay table that states a pattern: its name, credits and awards."""
         name = pay.id or " ".join(pay.pattern or ())
         return Prize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
 
     def _build_patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
+        """Return the line patterns of a pay table row; no pattern of substitutes only if the row excludes these."""
         found = self._build_every_pattern(where, pay, lengths)
         if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
             return [
@@ -379,7 +397,7 @@ class ReelBuilder:
         return found
 
     def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.Pattern]:
-        """Return the line patterns of a pay row, one per count of the symbol or one in all."""
+        """Return the line patterns of a pay table row, one per count and placement of the symbol, or one in all."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
                 raise self.refuse(f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}")
@@ -400,15 +418,15 @@ class ReelBuilder:
                     raise self.refuse(
                         f"{where}.direction", f"{count} of {cells} anywhere is too many patterns"
                     )
-                for place in parts.list_placements(count, cells, pay.direction):
-                    row = tuple(element if i in place else None for i in range(cells))
+                for placement in parts.list_placements(count, cells, pay.direction):
+                    row = tuple(element if i in placement else None for i in range(cells))
                     found.append(parts.Pattern(row, prize, pay.lines))
         return found
 
     def list_patterns_with_own_symbol(
         self, where: str, pay: Pay, pattern: parts.Pattern
     ) -> list[parts.Pattern]:
-        """Return one copy of the pattern per cell, in which only the prize's own symbols fit that cell.
+        """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 
         Together they are the pattern without the windows in which every cell is a substitute.
         """
@@ -423,10 +441,10 @@ class ReelBuilder:
         return found
 
     def _check_overlap(
-        self, made: Sequence[parts.Component], columns: Sequence[Sequence[parts.Column]]
+        self, components: Sequence[parts.Component], columns: Sequence[Sequence[parts.Column]]
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
-        ways = {c.number: c for c in made if c.kind == "ways"}
+        ways = {c.number: c for c in components if c.kind == "ways"}
         pays = [p for p in self.table.pay if p.on == "ways"]
         for a in ways.values():
             for b in ways.values():

@@ -31,7 +31,7 @@ from paytables.wording import format_count
 
 @dataclass(slots=True)
 class Series:
-    """Runs of one stage that belong together, such as ten free games."""
+    """A series of runs of one stage in a game, such as ten free games, and how far it has been played."""
 
     stage: str
     state: State
@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(slots=True)
 class Tally:
-    """The running totals of one game: its prizes, awards and display."""
+    """The running totals of one reel game in play: its prizes, awards and display steps."""
 
     level: int
     wins: list[Settlement] = field(default_factory=list)
@@ -49,11 +49,11 @@ class Tally:
 
     @property
     def credits(self) -> int:
-        """Return the credits won so far."""
+        """Return the credits won so far in this game."""
         return sum([win.credits for win in self.wins])
 
     def add(self, series: Series, run: Run, factor: int) -> None:
-        """Add the result of one run; ``factor`` is the multiplier of its series."""
+        """Add the result of one run of a stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
         if run.paid:  # most runs pay and give nothing; skipping them halves the time
@@ -82,7 +82,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ReelRules(Tableless):
-    """A playable reel game: every stage for every mode."""
+    """The rules of a playable reel game: every stage in every mode (way to bet)."""
 
     definition: ReelsDefinition
     modes: Mapping[str, Mode]
@@ -90,12 +90,12 @@ class ReelRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return every total bet, in credits, ascending."""
+        """Return every total bet of the reel game, in credits, ascending."""
         return tuple(sorted({m.cost * n for m in self.modes.values() for n in self.definition.bets.levels}))
 
     @cached_property
     def _offered(self) -> tuple[Wager, ...]:
-        """Return every possible wager, by mode and level in the definition's order."""
+        """Return every wager that the reel game accepts, by mode and level in the definition's order."""
         return tuple(
             Wager(mode.cost * level, {"mode": mode.id, "level": level})
             for mode in self.modes.values()
@@ -129,7 +129,7 @@ class ReelRules(Tableless):
                 pending.pop()
                 continue
             memory = stages.memory[series.stage]
-            factor = memory.multipliers[state.place]
+            factor = memory.multipliers[state.multiplier_index]
             run = stages.stage(series.stage, state.size).run(draw)
             if not isinstance(run, Run):
                 run = yield from _forward_decisions(run, tally, factor)
@@ -176,7 +176,7 @@ class ReelRules(Tableless):
 
     @cached_property
     def _odds(self) -> Mapping[str, Mapping[str, Fraction]]:
-        """Return mode -> level -> mean hits of one game."""
+        """Return, for each mode, how often one game wins each progressive level on average."""
         bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
@@ -186,7 +186,10 @@ class ReelRules(Tableless):
         return win_credits if table is None else table.most(win_credits)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return every level the wager's mode can win; its reset grows with the bet level, as pays do."""
+        """Return every progressive level that the wager's mode can win.
+
+        Its reset value grows with the bet level, as pays do.
+        """
         if not self.definition.progressive:
             return ()
         accepted = wager.options
@@ -206,11 +209,12 @@ class ReelRules(Tableless):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each level at each price for which it is played, using the first bet of that price."""
+        """Return each progressive level at each price for which it is played, using the first bet of that price."""
         return self._every_level
 
     @cached_property
     def _every_level(self) -> tuple[LevelPlay, ...]:
+        """Return each progressive level at each price for which it is played, computed once."""
         found: dict[tuple[str, int], LevelPlay] = {}
         for mode in self.modes.values():
             for times in self.definition.bets.levels:
@@ -231,44 +235,44 @@ class ReelRules(Tableless):
         )
 
     def list_shown_stages(self) -> dict[str, Stage]:
-        """Return each stage as the first way to bet plays it, which is what the screen draws."""
+        """Return each stage as the first mode (way to bet) plays it, which is what the screen draws."""
         first = next(iter(self.stages.values()))
         return {name: first.stage(name) for name in self.definition.stage}
 
     def presentation(self) -> dict[str, Json]:
-        """Return strips, window, symbols, lines and pays as the screen draws them."""
+        """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
         return present.build_presentation(self.definition, self.stages)
 
     def explain(self) -> tuple[str, ...]:
-        """Return sentences that describe what the game pays."""
+        """Return English sentences that describe what the reel game pays."""
         return explain.explain(self.stages)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal in the definition but may surprise."""
+        """Return remarks on what is legal in this reel game but may surprise its designer."""
         return explain.list_remarks(self.definition, self.stages)
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every mode."""
+        """Return the exact figures of every mode of the reel game, up to the given depth."""
         return figures.analyse(self.definition, self.stages, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the return and variance of a mode at a level, which multiplies cost and pays alike."""
         offered = self.wager(wager.credits, **wager.options)
-        one = next(bet for bet in self._volatility.bets if bet.bet == offered.options["mode"])
-        level = Fraction(offered.credits, one.cost_credits)
+        mode_figures = next(bet for bet in self._volatility.bets if bet.bet == offered.options["mode"])
+        level = Fraction(offered.credits, mode_figures.cost_credits)
         return BetAnalysis(
-            bet=one.bet,
+            bet=mode_figures.bet,
             cost_credits=offered.credits,
-            rtp=one.rtp,
+            rtp=mode_figures.rtp,
             options=offered.options,
-            variance=None if one.variance is None else one.variance * level**2,
-            strategy=one.strategy,
-            worst_rtp=one.worst_rtp,
+            variance=None if mode_figures.variance is None else mode_figures.variance * level**2,
+            strategy=mode_figures.strategy,
+            worst_rtp=mode_figures.worst_rtp,
         )
 
     @cached_property
     def _volatility(self) -> Analysis:
-        """Return the exact figures up to the volatility, computed once."""
+        """Return the exact figures of every mode up to :attr:`Depth.VOLATILITY`, computed only once."""
         return self.analyse(Depth.VOLATILITY)
 
 
@@ -291,7 +295,7 @@ def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Out
 
 
 def _forward_decisions(running: Running, tally: Tally, factor: int) -> Running:
-    """Forward a run's decisions with the game's results so far added, which the screen shows first."""
+    """Forward a run's decisions with the game's steps so far added to their prompts, which the screen shows first."""
     try:
         decision = next(running)
         while True:

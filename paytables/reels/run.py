@@ -1,4 +1,4 @@
-"""The interface of one run of a stage: its result, and the parts of its exact analysis."""
+"""The interface of one run of a reel game's stage: its result, and the parts of its exact analysis."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
@@ -12,7 +12,7 @@ from paytables.reels.automaton import Award
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """One prize of a run: its credits at level 1 with the stage's multiplier, and its cells."""
+    """One prize that a run of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
 
     name: str
     credits: int
@@ -20,7 +20,7 @@ class Paid:
 
 
 class Run(NamedTuple):
-    """The result of one run of a stage; ``display`` is its step of the outcome's display."""
+    """The result of one run of a stage: its payments and awards; ``display`` is its step of the outcome's display."""
 
     paid: tuple[Paid, ...]
     awards: tuple[Award, ...]
@@ -35,7 +35,7 @@ GivenAwards: TypeAlias = tuple[Award, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The figures of one run of a stage that are needed to combine stages.
+    """Exact figures of one run of a stage, from which the figures of a game with several stages are combined.
 
     With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of times
     a run gives that award. ``odds[given]`` is the probability of each combination of awards (empty if it was
@@ -51,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PrizeRate:
-    """How often a run wins one prize: ``hits`` of the ``cycle`` equally likely cases, which together pay ``paid``."""
+    """How often a run of a stage wins one prize: in ``hits`` of ``cycle`` equal cases, which together pay ``paid``."""
 
     name: str
     credits: int
@@ -61,33 +61,33 @@ class PrizeRate:
 
 
 class Stage(Protocol):
-    """The interface of anything a game can run: reels, a pick, a wheel, hold-and-spin."""
+    """The interface of any stage that a reel game can run: reels, a pick, a wheel, hold-and-spin."""
 
     @property
     def name(self) -> str:
         """Return the stage's name in the definition."""
 
     def run(self, draw: Draw) -> Run | Running:
-        """Play one run: return its result, or a generator of the player's decisions that returns it."""
+        """Play one run of the stage: return its result, or a generator of the player's decisions that returns it."""
 
     def table(self, *, second: bool) -> Table:
-        """Return the exact table of one run; ``parts`` and ``second`` only if requested."""
+        """Return the exact figures of one run; ``parts`` and ``second`` only if ``second`` is requested."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one run of this stage."""
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits with it and their probability."""
+        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
 
     def prizes(self) -> list[PrizeRate]:
-        """Return the prizes of a run, for the PAR sheet."""
+        """Return how often a run wins each prize of the stage, for the PAR sheet."""
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of levels and merchandise prizes, by (kind, name), that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
 
     @property
     def worst(self) -> Fraction | None:
-        """Return E[X] of a run with the worst decisions, or None if the run asks for no decision."""
+        """Return the mean credits of a run with the worst decisions, or None if it asks for no decision."""
 
 
 #: The awards that decide what is played next. Levels and merchandise do not.
@@ -95,14 +95,14 @@ CHAINED = frozenset({"stage", "step", "stick"})
 
 
 def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
-    """Return the awards that decide what is played next, in a fixed order."""
+    """Return those awards that decide what is played next (stage, step, stick), in a fixed order."""
     return tuple(
         sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
     )
 
 
 def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
-    """Return the mean number of each progressive level and merchandise prize."""
+    """Return the mean number of progressive levels and merchandise prizes, by (kind, name), of awards with rates."""
     found: dict[tuple[str, str], Fraction] = {}
     for award, rate in rated:
         if award.kind not in CHAINED:
@@ -112,7 +112,7 @@ def compute_extras(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, s
 
 
 def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Table:
-    """Return the table of a run whose complete distribution is known."""
+    """Return the exact figures (:class:`Table`) of a run of a stage whose complete distribution is known."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given), p in distribution.items():
@@ -125,7 +125,10 @@ def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Tab
 def find_law_top_pays(
     distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return, for each combination of awards, the highest credits and their probability, from a whole distribution."""
+    """Return, for each combination of awards, the most credits with it and their probability.
+
+    ``distribution`` is a run's complete distribution of (credits won, awards given).
+    """
     found: dict[GivenAwards, tuple[int, Fraction]] = {}
     for (credits_, given), p in distribution.items():
         if p and (given not in found or credits_ > found[given][0]):
@@ -134,7 +137,7 @@ def find_law_top_pays(
 
 
 def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
-    """Return the mean number of each award in a run."""
+    """Return the mean number of times that a run gives each award, from the odds of award combinations."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for given, p in odds.items():
         for award in given:

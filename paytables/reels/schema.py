@@ -32,7 +32,7 @@ Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
 
 def _may_inherit(schema: dict[str, Any]) -> None:
-    """Document ``like`` for editors: keys missing in such a stage come from another stage."""
+    """Let the JSON schema of a stage accept ``like`` instead of its required keys, which it then inherits."""
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
@@ -58,14 +58,14 @@ class Mode(Strict):
 
 
 class Bets(Strict):
-    """Every wager is a mode at a level; the level multiplies the cost and every pay."""
+    """The bets of a reel game: each is a mode at a level; the level multiplies the cost and every pay."""
 
     mode: Annotated[tuple[Mode, ...], Field(min_length=1)]
     levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
 
 
 class Award(Strict):
-    """An award in addition to credits: exactly one of stage, progressive, merchandise and step.
+    """An award that a prize gives besides credits: exactly one of stage, progressive, merchandise and step.
 
     ``times`` is the number of runs of the stage; ``size`` its starting size (for hold-and-spin: coins already
     locked). ``step`` increases the running series' multiplier.
@@ -81,7 +81,7 @@ class Award(Strict):
     modes: tuple[Identifier, ...] | None = None
 
     def names(self) -> list[tuple[str, str | None]]:
-        """Return the references in this award as (kind, name); the name is None for a kind it does not give."""
+        """Return what this award refers to as (kind, name); the name is None for a kind it does not give."""
         kinds = [("stage", self.stage), ("progressive", self.progressive), ("merchandise", self.merchandise)]
         return [*kinds, *(("bets.mode", mode) for mode in self.modes or ())]
 
@@ -93,7 +93,7 @@ class Award(Strict):
 
 
 class Pay(Strict):
-    """A prize: a pattern or a count of a symbol, on a line, by ways or anywhere (scatter)."""
+    """One row of a reel stage's pay table: a pattern or a count of a symbol, on a line, by ways or anywhere."""
 
     id: Identifier | None = None
     name: Text | None = None
@@ -137,7 +137,7 @@ class Pay(Strict):
 
 
 class ReelsStage(Strict):
-    """One spin of the reels, and what its window pays."""
+    """A stage that spins the reels, with its strips, and the pay table of its window."""
 
     model_config = ConfigDict(json_schema_extra=_may_inherit)
 
@@ -210,7 +210,7 @@ class Item(Strict):
 
 
 class PickStage(Strict):
-    """The player opens boxes, one at a time, until ``picks`` are open or an item ends the picking.
+    """A bonus stage in which the player opens boxes one at a time, until ``picks`` are open or an item ends it.
 
     By default there is one box per item counted, and each is opened once. With ``boxes`` there are that many,
     and each is an independent draw from the items with ``count`` as the weight: picks with replacement.
@@ -227,7 +227,7 @@ class PickStage(Strict):
 
 
 class WheelStage(Strict):
-    """A wheel of equal segments, spun once; an item's ``count`` is how many adjacent segments show it."""
+    """A bonus wheel of equal segments, spun once; an item's ``count`` is how many adjacent segments show it."""
 
     kind: Literal["wheel"]
     name: Text | None = None
@@ -236,7 +236,7 @@ class WheelStage(Strict):
 
 
 class HoldStage(Strict):
-    """Hold-and-spin: coins stay, empty cells spin again, a new coin resets the respins.
+    """A hold-and-spin bonus stage: coins stay, empty cells spin again, a new coin resets the respins.
 
     Each empty cell lands a coin with probability ``coin[0] / coin[1]``; each coin has the value of one of
     ``items``, drawn with ``count`` as its weight. ``full`` is given if every cell holds a coin.
@@ -260,7 +260,7 @@ class HoldStage(Strict):
 
 
 class Progressive(Strict):
-    """A progressive level. The cabinet stores its meter and pays it; the game determines the odds.
+    """A progressive level of a reel game. The cabinet stores its meter and pays it; the game sets the odds.
 
     ``increment`` is the share of each bet that goes to the meter, as a fraction. A level is hit by a prize
     that gives it, by a separate chance of 1 in ``one_in`` games, or (``ceiling_credits``) when its meter
@@ -298,20 +298,20 @@ class Merchandise(Strict):
 
 
 class DoubleUp(Strict):
-    """After a win the player may stake it: a right guess doubles it, a wrong one loses it; both are equally likely."""
+    """A double-up: after a win the player may stake it; an even chance doubles it or loses it."""
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
     most_credits: PositiveInt
 
     def rounds(self, win_credits: int) -> int:
-        """Return how often a win can be doubled before it exceeds the table's limit."""
+        """Return how often a win can be doubled before it would exceed the double-up's limit."""
         found = 0
         while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:
             win_credits, found = 2 * win_credits, found + 1
         return found
 
     def most(self, win_credits: int) -> int:
-        """Return an upper bound on what any win of up to ``win_credits`` can be doubled to."""
+        """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""
         return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 
 

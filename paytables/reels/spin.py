@@ -1,4 +1,4 @@
-"""The basic run of a reel stage, one spin that is evaluated once, and the base class of all kinds of runs."""
+"""The basic reel stage, one spin that is evaluated once, and the base class of all reel stages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from paytables.reels.tops import find_top_pays
 
 @dataclass(frozen=True)
 class OnReels:
-    """Base class of every kind of run of a reel stage."""
+    """Base class of reel stages: plain spins, cascades, and reels that the player may hold."""
 
     reels: Reels
     ids: tuple[str, ...]
@@ -38,15 +38,15 @@ class OnReels:
 
     @property
     def worst(self) -> Fraction | None:
-        """Return None: by default a run asks for no decision."""
+        """Return None: by default a run asks the player for no decision, so there is no worst way to play it."""
         return None
 
     def names(self, window: Sequence[Column]) -> list[list[str]]:
-        """Return a window as symbol ids, reel by reel, top to bottom."""
+        """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
         return [[self.ids[s] for s in column] for column in window]
 
     def paid(self, window: Sequence[Column], hit: Hit, factor: int = 1) -> Paid:
-        """Return a won prize in the form in which it is paid and shown."""
+        """Return a prize won in a window as it is paid and shown, times the stage's multiplier and ``factor``."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
             "on": hit.component.kind,
@@ -59,7 +59,7 @@ class OnReels:
         return Paid(hit.end.prize.name, hit.credits * self.reels.multiplier * factor, detail)
 
     def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
-        """Return what a screen needs to show these stops."""
+        """Return what a screen needs to show the window of the reels at these stops."""
         data = self._describe_stops(stops)
         if self.reels.has_changing_symbols:
             heights = self.reels.heights
@@ -69,18 +69,18 @@ class OnReels:
         return data
 
     def _describe_stops(self, stops: Sequence[int]) -> dict[str, Json]:
-        """Return the stops, and the columns before any symbol expands."""
+        """Return the stops of the reels, and the symbol ids in their window before any symbol expands."""
         shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
         return {"stops": list(stops), "window": shown}
 
     @cached_property
     def _named_at(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """Return the symbol ids that each stop of each reel shows."""
+        """Return ``_named_at[x][stop]``: the symbol ids that reel x shows in the window at that stop."""
         return tuple(tuple(tuple(self.ids[s] for s in column) for column in at) for at in self.reels.shown_at)
 
 
 def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
-    """Return the cells, (reel, row), that show a prize that was won."""
+    """Return the cells of the window, (reel, row), that show a prize that was won."""
     part = hit.end.part
     if hit.component.kind == "line":
         return [cell for cell, used in zip(hit.component.cells, part, strict=True) if used]
@@ -93,13 +93,13 @@ def list_winning_cells(window: Sequence[Column], hit: Hit) -> list[tuple[int, in
 
 
 def list_awards(hits: Sequence[Hit]) -> tuple[Award, ...]:
-    """Return the awards that the prizes of these hits give."""
+    """Return the awards that the prizes of these hits give, in their order."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
 
 @dataclass(frozen=True)
 class Spin(OnReels):
-    """A plain spin of the reels: one window, evaluated once."""
+    """A reel stage with a plain spin of the reels: one window, evaluated once."""
 
     def run(self, draw: Draw) -> Run:
         """Draw the stops, evaluate the window and return the result of the run."""
@@ -114,25 +114,28 @@ class Spin(OnReels):
 
     @cached_property
     def _counts(self) -> Mapping[tuple[int, GivenAwards], int]:
-        """Return how many windows of the cycle give each combination of credits and awards."""
+        """Return how many windows of the reels' cycle give each combination of credits and awards."""
         return run_distribution(self.reels)
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the exact distribution of a run (a laboratory computation)."""
+        """Return the probability of each result (credits won, awards given) of one run of this reel stage.
+
+        This is a laboratory computation.
+        """
         return {key: Fraction(count, self.reels.cycle) for key, count in self._counts.items()}
 
     @cached_property
     def nothing(self) -> Mapping[GivenAwards, Fraction]:
-        """Return the probabilities of the awards of runs that pay no credits. Raises BeyondReach."""
+        """Return, for runs that pay no credits, the probability of each combination of awards. Raises BeyondReach."""
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return the most credits a run can pay with each combination of awards."""
+        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
         return self._tops
 
     @cached_property
     def _tops(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits and their probability."""
+        """Return, for each combination of awards, the most credits with it and their probability, computed once."""
         try:
             found = find_top_pays(self.reels)
         except BeyondReach as beyond:
@@ -144,29 +147,32 @@ class Spin(OnReels):
 
     @cached_property
     def _ends(self) -> moments.Ends:
-        """Return the results of each component with their numbers of cases."""
+        """Return how often each pay component ends in each final node of its automaton, computed once."""
         return moments.ends_by_component(self.reels)
 
     @cached_property
     def _means(self) -> Table:
-        """Return the table of a run without second moments."""
+        """Return the exact figures of one run without second moments."""
         return moments.run_table(self.reels, self._ends, second=False)
 
     @cached_property
     def _moments(self) -> Table:
-        """Return the table of a run with second moments."""
+        """Return the exact figures of one run with second moments."""
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_table(self.compute_distribution())
         return moments.run_table(self.reels, self._ends, second=True)
 
     def table(self, *, second: bool) -> Table:
-        """Return the table of a run by dynamic programming, or from its distribution if many lines give awards."""
+        """Return the exact figures of one run; ``second`` includes what variances need.
+
+        They come from dynamic programming, or from the run's distribution if many components give awards.
+        """
         return self._moments if second else self._means
 
     def prizes(self) -> list[PrizeRate]:
-        """Return how often each prize is won over the cycle."""
+        """Return how often each prize of the stage is won over the cycle of all its windows."""
         return moments.compute_prize_rates(self.reels, self._ends)
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of levels and merchandise prizes that a run gives."""
+        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a run gives."""
         return moments.compute_extra_rates(self.reels, self._ends)

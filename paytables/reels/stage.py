@@ -14,7 +14,7 @@ from paytables.reels.components import Column, Component
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A prize won in a window: the component that won it, the end of its walk, and the number of ways."""
+    """A prize won in a window: the pay component that won it, its end (prize and multiplier), and its ways."""
 
     component: Component
     end: End
@@ -22,13 +22,13 @@ class Hit:
 
     @property
     def credits(self) -> int:
-        """Return the credits at level 1, before the stage's multiplier."""
+        """Return the credits of the prize at level 1, before the stage's multiplier."""
         return self.end.value * self.ways
 
 
 @dataclass(frozen=True)
 class Reels:
-    """The reels of one stage in one mode.
+    """The reels of one reel stage in one mode: strips, stop weights, and the pay components that read the window.
 
     ``strips`` has symbol numbers; the ``weights`` of a reel add up to its number of cases. ``columns[x]`` are
     the different columns that reel x can show (after expansion), and ``column_at[x][stop]`` is the index of
@@ -52,7 +52,7 @@ class Reels:
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
-        """Return the number of equally likely cases of each reel."""
+        """Return, for each reel, its number of equally likely cases: the sum of the weights of its stops."""
         return tuple(sum(w) for w in self.weights)
 
     @cached_property
@@ -62,7 +62,7 @@ class Reels:
 
     @cached_property
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for each reel, how many of its cases show each of its different columns."""
+        """Return, for each reel, how many of its equally likely cases show each of its different columns."""
         found = []
         for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
             counts = [0] * len(columns)
@@ -73,12 +73,12 @@ class Reels:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Return the first node of every component, in the form that :func:`settle` needs."""
+        """Return the start node of every pay component's automaton, in the form that :func:`settle` needs."""
         return [c.start for c in self.components]
 
     @cached_property
     def letters(self) -> list[list[tuple[int, ...]]]:
-        """Return ``letters[x][column]``: the letter that every component reads in that column of reel x."""
+        """Return ``letters[x][column]``: the letter that every pay component reads in that column of reel x."""
         return [
             [tuple(c.find_letter(x, column) for c in self.components) for column in columns]
             for x, columns in enumerate(self.columns)
@@ -91,16 +91,16 @@ class Reels:
 
     @cached_property
     def _purposes(self) -> tuple[str, ...]:
-        """Return, for each reel, the purpose recorded with its draw."""
+        """Return, for each reel, the purpose that is recorded with the random number that decides its stop."""
         return tuple(f"{self.name}.reel{x + 1}" for x in range(len(self.strips)))
 
     @cached_property
     def _drawn(self) -> tuple[tuple[int, str, list[int] | None], ...]:
-        """Return, for each reel, the bound of its draw, the recorded purpose, and the cumulative weights of stops."""
+        """Return, for each reel, the bound of its draw, the recorded purpose, and the stops' cumulative weights."""
         return tuple(zip(self.totals, self._purposes, self._cumulative, strict=True))
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
-        """Draw one stop for each reel, with one random number each."""
+        """Draw one stop for each reel, with one random number each, and return the stops."""
         return tuple(
             [
                 value if cumulative is None else bisect_right(cumulative, value)
@@ -110,7 +110,7 @@ class Reels:
         )
 
     def spin_some(self, draw: Draw, reels: Iterable[int]) -> dict[int, int]:
-        """Draw a stop for the given reels only; return the stops by reel."""
+        """Draw a stop for each of the given reels only; return the stops by reel."""
         stops = {}
         for x in reels:
             total, purpose, cumulative = self._drawn[x]
@@ -156,7 +156,7 @@ class Reels:
 
     @cached_property
     def _read(self) -> list[dict[Column, tuple[int, ...]]]:
-        """Return, for each reel, a cache of the letters that the components read, by column.
+        """Return, for each reel, a cache of the letters that the pay components read, by column.
 
         It also takes columns that occur only when symbols fall.
         """
@@ -173,7 +173,10 @@ class Reels:
         return self._settle(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
-        """Return the same as :meth:`evaluate` for the window at these stops, faster: its letters are known already."""
+        """Return the credits at level 1 and the prizes that the window at these stops wins.
+
+        It equals :meth:`evaluate` of that window, but is faster: the letters are known already.
+        """
         letters: list[int] = []
         for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
             letters += known[at[stop]]
@@ -190,7 +193,7 @@ class Reels:
     def _iter_winning_stops(
         self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
     ) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
-        """Yield the windows that win and begin with ``stops``.
+        """Yield the stops, prizes and cases of every winning window that begins with ``stops``.
 
         ``alive`` are the components that can still win, each with its node and its weight after these stops.
         """
@@ -199,28 +202,31 @@ class Reels:
             hits = [Hit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
             yield stops, hits, cases
             return
-        after: list[list[tuple[int, int, int]]] = []
+        alive_after: list[list[tuple[int, int, int]]] = []
         for letters in self.letters[x]:
-            going = []
+            still_alive = []
             for c, node, weight in alive:
                 k = g.row[node]
                 if k >= 0:
                     k += letters[c]
                     node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (one step of the walk)
                 if weight and (g.row[node] >= 0 or g.ends[node].prize is not None):
-                    going.append((c, node, weight))
-            after.append(going)
+                    still_alive.append((c, node, weight))
+            alive_after.append(still_alive)
         for stop, (column, ways) in enumerate(zip(self.column_at[x], self.weights[x], strict=True)):
-            if ways and after[column]:
-                yield from self._iter_winning_stops((*stops, stop), after[column], cases * ways)
+            if ways and alive_after[column]:
+                yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * ways)
 
     @cached_property
     def _edges(self) -> list[int]:
-        """Return the offsets of each column's letters, in the form that :func:`settle` needs."""
+        """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
-        """Return credits and prizes of a window; ``at[x]`` is the offset in ``letters`` of its column of reel x."""
+        """Return the credits and prizes of a window, given the letters that the pay components read in it.
+
+        ``at[x]`` is the offset in ``letters`` of the column of reel x.
+        """
         g, components = self.graph, self.components
         count = len(components)
         ends, weights = [0] * count, [1] * count
@@ -254,7 +260,7 @@ def build_columns(
     *,
     both: bool = False,
 ) -> list[Column]:
-    """Return the column at each stop of a strip, with stuck and expanding symbols in place.
+    """Return, for each stop of a reel strip, the column in the window, with stuck and expanding symbols in place.
 
     ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With
     ``both`` a column also contains, below the window, the symbols before any expansion.

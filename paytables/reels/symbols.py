@@ -12,7 +12,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """Symbols in the order of the definition. A symbol fits an element naturally, or by substituting."""
+    """The symbols of a reel game in the order of its definition, and what each of them substitutes for."""
 
     ids: tuple[str, ...]
     substitutes_for: tuple[frozenset[str], ...]
@@ -22,12 +22,15 @@ class Symbols:
 
     @classmethod
     def of(cls, symbols: Sequence[Symbol], groups: Mapping[str, tuple[str, ...]], file: str) -> "Symbols":
-        """Check the names and resolve ``substitutes = ["*"]``. Raises :class:`DefinitionError`."""
+        """Return the numbered symbols of a definition, with ``substitutes = ["*"]`` resolved.
+
+        Raises :class:`DefinitionError` if a name of a symbol or group is defined twice or unknown.
+        """
         ids = tuple(s.id for s in symbols)
         known = set(ids)
         if len(known) != len(ids):
-            twice = sorted(i for i in known if ids.count(i) > 1)
-            raise DefinitionError(file, "symbol", f"defined twice: {', '.join(twice)}")
+            repeated = sorted(i for i in known if ids.count(i) > 1)
+            raise DefinitionError(file, "symbol", f"defined twice: {', '.join(repeated)}")
         for name, members in groups.items():
             if name in known:
                 raise DefinitionError(file, f"groups.{name}", "has the name of a symbol")
@@ -36,29 +39,32 @@ class Symbols:
                     raise DefinitionError(file, f"groups.{name}", f"unknown symbol {member!r}")
         substitutes_for = []
         for s in symbols:
-            wanted = known if ANY in s.substitutes else set(s.substitutes)
-            for other in (wanted | set(s.not_for)) - known:
-                raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {other!r}")
-            substitutes_for.append(frozenset(wanted - set(s.not_for) - {s.id}))
+            substituted = known if ANY in s.substitutes else set(s.substitutes)
+            for unknown in (substituted | set(s.not_for)) - known:
+                raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {unknown!r}")
+            substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
     def number(self, name: str, key: str) -> int:
-        """Return the number of a symbol. Raises :class:`DefinitionError` with ``key``."""
+        """Return the number of the symbol ``name``. Raises :class:`DefinitionError` with ``key`` if it is unknown."""
         if name not in self.ids:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
         return self.ids.index(name)
 
     def resolve_element(self, name: str, key: str, *, multiply_own: bool) -> Element | None:
-        """Return the multipliers of a pattern cell: a symbol, a group, ``"*"``, or ``"=symbol"`` (only it)."""
+        """Return, for each symbol, its multiplier on a pattern's cell (0: does not fit), or None for ``"*"``.
+
+        ``name`` is a symbol, a group, ``"*"`` (any symbol), or ``"=symbol"`` (only it, no substitutes).
+        """
         if name == ANY:
             return None
         exact = name.startswith("=")
-        wanted = frozenset(self.groups.get(name.removeprefix("="), (name.removeprefix("="),)))
-        for member in wanted:
+        members = frozenset(self.groups.get(name.removeprefix("="), (name.removeprefix("="),)))
+        for member in members:
             self.number(member, key)
         found = []
         for number, symbol in enumerate(self.ids):
-            own = symbol in wanted
-            fits = own or (not exact and bool(self.substitutes_for[number] & wanted))
+            own = symbol in members
+            fits = own or (not exact and bool(self.substitutes_for[number] & members))
             found.append((self.multipliers[number] if multiply_own or not own else 1) if fits else 0)
         return tuple(found)

@@ -1,4 +1,4 @@
-"""The most one run of the reels can pay, and in how many windows, without enumerating the cycle.
+"""The most one run of a reel stage can pay, and in how many windows, without enumerating the cycle.
 
 A depth-first search over the columns, reel by reel: the sum of the maxima of all components bounds what a
 window can still pay, so a branch that cannot reach the best result so far is abandoned. It uses exact
@@ -17,12 +17,12 @@ from paytables.reels.stage import Reels
 #: Maximum number of branches to follow: some seconds.
 BRANCHES_MAX = 400_000
 
-#: A component in progress: its number, its node, and the weight of its win so far.
+#: A pay component in progress: its number, its node, and the weight of its win so far.
 Walk = tuple[int, int, int]
 
 
 def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
-    """Return, for each combination of awards, the most credits paid with it and the number of cases.
+    """Return, for each combination of awards, the most credits that a window pays with it, and its number of cases.
 
     Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
     """
@@ -40,7 +40,7 @@ def find_top_pays(reels: Reels) -> Mapping[GivenAwards, tuple[int, int]]:
 
 @dataclass(slots=True)
 class _Search:
-    """The search for the highest pay of one run; ``givers`` are the components that can give awards."""
+    """The search for the highest pay of a reel stage's windows; ``givers`` are the components that can give awards."""
 
     reels: Reels
     givers: Sequence[int]
@@ -49,7 +49,7 @@ class _Search:
     _branches: int = 0
 
     def most(self, node: int) -> int:
-        """Return the highest win that a component in ``node`` can still reach, per unit of its weight."""
+        """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
         if node not in self._most:
             g = self.reels.graph
             first = g.row[node]
@@ -61,7 +61,10 @@ class _Search:
         return self._most[node]
 
     def _step(self, node: int, letter: int) -> tuple[int, int]:
-        """Return the next node and the factor of the step; a final node stays where it is, with factor 1."""
+        """Return the node after an automaton reads a letter, and the factor of the step.
+
+        A final node stays where it is, with factor 1.
+        """
         g = self.reels.graph
         if g.row[node] < 0:
             return node, 1
@@ -107,7 +110,10 @@ class _Search:
         return best, cases
 
     def _extend_branch(self, branch: "_Branch", given: GivenAwards) -> "list[_Branch]":
-        """Return the branches that follow from each column of the next reel, with equal ones combined."""
+        """Return the branches of a search branch, one per column of the next reel, with equal ones combined.
+
+        Columns after which the awards ``given`` are impossible are left out.
+        """
         x = branch.reel
         g = self.reels.graph
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
@@ -141,7 +147,7 @@ class _Search:
 
 @dataclass(slots=True)
 class _Branch:
-    """Windows that are equivalent in the reels read so far: an upper bound of their pay, and their number of cases."""
+    """Windows that are equivalent in the reels read so far, with an upper bound of their pay and their case count."""
 
     bound: int
     reel: int

@@ -1,4 +1,4 @@
-"""The distribution of a whole game with features, as lower bounds with the missing probability stated.
+"""The win distribution of a whole game with features, as lower bounds with the missing probability stated.
 
 Free games that can retrigger have no last win, and a thousand-fold convolution of fractions is too slow.
 Therefore probabilities here are integer multiples of 2**-SCALE, every rounding is downwards, and two things
@@ -33,7 +33,7 @@ Dist = list[int]
 
 @dataclass(slots=True)
 class Totals:
-    """The distributions of one mode's stages, series and whole game, up to ``size`` credits at level 1."""
+    """Win distributions of one mode's stages, series and whole game, up to ``size`` credits at level 1."""
 
     stages: ModeStages
     size: int
@@ -49,14 +49,14 @@ class Totals:
         return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
 
     def award(self, award: Award) -> Dist:
-        """Return the distribution of the total pay of an award of runs."""
+        """Return the win distribution of all runs of an award, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._power(self._compute_run_total(award.name, award.size), award.times)
         return self._walk(award.name, build_first_state(memory, award.times, award.size))
 
     def _compute_run_total(self, stage: str, size: int) -> Dist:
-        """Return the distribution of one run of a stage without memory, with everything that it starts.
+        """Return the win distribution of one run of a plain stage, with everything that it starts.
 
         The runs that it starts are followed generation by generation.
         """
@@ -89,13 +89,13 @@ class Totals:
         return total
 
     def _walk(self, stage: str, state: State) -> Dist:
-        """Return the distribution of the remaining runs of a series, with everything that they start."""
+        """Return the win distribution of the remaining runs of a series, with everything that they start."""
         if state.left <= 0:
             return [ONE]
         key = (stage, state)
         if key not in self._series:
             memory = self.stages.memory[stage]
-            factor = memory.multipliers[state.place]
+            factor = memory.multipliers[state.multiplier_index]
             total: Dist = []
             for given, dist in self._compute_run(stage, state.size).items():
                 after, elsewhere = compute_next_state(memory, stage, state, given)
@@ -107,7 +107,7 @@ class Totals:
         return self._series[key]
 
     def _compute_total_elsewhere(self, given: GivenAwards, stage: str) -> Dist:
-        """Return the distribution of everything that these awards start in stages other than ``stage``."""
+        """Return the win distribution of all runs that these awards start in stages other than ``stage``."""
         total = [ONE]
         for award in given:
             if award.kind == "stage" and award.name != stage:
@@ -115,7 +115,7 @@ class Totals:
         return total
 
     def _compute_run(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
-        """Return, for each combination of awards, the distribution of one run's credits below the limit."""
+        """Return, for each combination of awards, the distribution of one run's own credits below the size limit."""
         if (stage, size) not in self._runs:
             found: dict[GivenAwards, Dist] = defaultdict(list)
             for (credits_, given), p in self.stages.stage(stage, size).compute_distribution().items():
@@ -127,7 +127,7 @@ class Totals:
         return self._runs[stage, size]
 
     def _scale(self, dist: Dist, factor: int) -> Dist:
-        """Return the distribution of ``factor`` times the win."""
+        """Return the distribution of a win that is multiplied by ``factor``, cut at ``size`` credits."""
         if factor == 1:
             return dist
         wide = [0] * min(self.size, (len(dist) - 1) * factor + 1)
@@ -137,7 +137,7 @@ class Totals:
         return wide
 
     def _power(self, dist: Dist, times: int) -> Dist:
-        """Return the distribution of the sum of ``times`` independent wins."""
+        """Return the distribution of the sum of ``times`` independent wins of one distribution."""
         result = [ONE]
         square = dist
         while times:
@@ -149,7 +149,7 @@ class Totals:
         return result
 
     def _compute_powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
-        """Return the distribution of the sum of n independent wins for each n in ``exponents``."""
+        """Return, for each n in ``exponents``, the distribution of the sum of n independent wins."""
         found: dict[int, Dist] = {0: [ONE]}
         below = 0
         for n in exponents:
@@ -160,7 +160,7 @@ class Totals:
         return found
 
     def _convolve(self, a: Dist, b: Dist) -> Dist:
-        """Return the distribution of the sum of two independent wins, rounded down and cut at ``size`` credits."""
+        """Return the distribution of the sum of two independent wins below ``size`` credits, rounded down."""
         if a == [ONE]:
             return b
         if b == [ONE]:
@@ -177,19 +177,20 @@ class Totals:
 
 
 def _add_distributions(a: Dist, b: Dist) -> Dist:
+    """Return the sum of two lists of probabilities, win by win."""
     long, short = (a, b) if len(a) >= len(b) else (b, a)
     return [n + (short[i] if i < len(short) else 0) for i, n in enumerate(long)]
 
 
 @dataclass(slots=True)
 class Tops:
-    """The highest possible win and its probability, stage by stage; None if there is no highest."""
+    """The highest win of a mode's stages and whole game, and its probability; None if there is no highest."""
 
     stages: ModeStages
     _known: dict[tuple[str, State], tuple[int, Fraction]] = field(default_factory=dict)
 
     def award(self, award: Award) -> tuple[int, Fraction] | None:
-        """Return the highest total pay of an award of runs, and its probability."""
+        """Return the highest total win of all runs of an award, and its probability; None if there is no highest."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
         found = self._walk(award.name, State(1, 0, 0, award.size) if memory.is_plain else state, ())
@@ -198,14 +199,14 @@ class Tops:
         return found[0] * award.times, found[1] ** award.times
 
     def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
-        """Return the highest win of the remaining runs of a series, and its probability.
+        """Return the highest win of the remaining runs of a series and its probability, or None if there is no highest.
 
-        None: there is no highest win, because a stage can start itself again.
+        There is none if a stage can start itself again. ``above`` are the stages that started this one.
         """
         if state.left <= 0:
             return 0, Fraction(1)
         memory = self.stages.memory[stage]
-        factor = memory.multipliers[state.place]
+        factor = memory.multipliers[state.multiplier_index]
         result: tuple[int, Fraction] | None = None
         for given, (credits_, p) in self.stages.stage(stage, state.size).find_top_pays().items():
             after, elsewhere = compute_next_state(memory, stage, state, given)
@@ -224,7 +225,10 @@ class Tops:
     def _find_remaining_series_top(
         self, stage: str, after: State, elsewhere: GivenAwards, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
-        """Return the highest win of the rest of a series and its odds; None if a stage can start itself again."""
+        """Return the highest win after one run of a series, and its probability, or None if there is no highest.
+
+        It includes the remaining runs (``after``) and what the run started in other stages (``elsewhere``).
+        """
         key = (stage, after)
         if key not in self._known:
             found = self._walk(stage, after, above) if after.left > 0 else (0, Fraction(1))

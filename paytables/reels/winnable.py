@@ -1,4 +1,4 @@
-"""Checks of what a stage can win: a prize that no window shows, or only substitutes make, is refused."""
+"""Checks of what a reel stage can win: a prize that no window shows, or only substitutes make, is refused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ _ALONE = "can only be won by substitutes alone: no reel shows the symbol itself 
 
 
 class StageInMaking(Protocol):
-    """The part of the stage builder that is used here."""
+    """The part of a reel stage's builder that the checks of its prizes use."""
 
     @property
     def table(self) -> ReelsStage:
-        """Return the stage's table."""
+        """Return the stage's table in the definition."""
 
     @property
     def dropped(self) -> list[str]:
-        """Return the names of inherited prizes that are omitted."""
+        """Return the names of inherited prizes that the stage cannot win and therefore omits."""
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
@@ -31,22 +31,22 @@ class StageInMaking(Protocol):
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
 
     def list_every_line(self) -> list[tuple[tuple[int, int], ...]]:
-        """Return every line of the stage, cell by cell."""
+        """Return every pay line of the stage as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
         self, where: str, pay: Pay, pattern: parts.Pattern
     ) -> list[parts.Pattern]:
-        """Return one copy of the pattern per cell, in which only the prize's own symbols fit that cell."""
+        """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Winnable:
-    """The check of each prize of a stage against its strips."""
+    """The check that a reel stage's strips can show each prize of its pay table."""
 
     _builder: StageInMaking
 
     def _refuse_prize(self, where: str, prize: Prize, why: str) -> None:
-        """Refuse a prize that cannot be won; drop it if the stage only inherits it."""
+        """Refuse a prize that no window can win; drop it if the stage only inherits it."""
         if self._builder.table.like is None:
             raise self._builder.refuse(where, f"{prize.name} {why}")
         self._builder.dropped.append(prize.name)
@@ -58,27 +58,36 @@ class Winnable:
         patterns: Sequence[parts.Pattern],
         columns: Sequence[Sequence[parts.Column]],
     ) -> list[parts.Pattern]:
-        """Return the patterns some window shows; refuse unknown lines, and prizes that no window shows."""
+        """Return those patterns of a line prize that some window shows.
+
+        Unknown lines, and prizes that no window shows, are refused; a prize that the stage inherits is
+        dropped.
+        """
         lines = self._builder.list_every_line()
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
 
         def can_any_show(patterns: Sequence[parts.Pattern]) -> bool:
+            """Return whether some window shows one of the patterns on one of the stage's lines."""
             return any(parts.can_show(p, line, columns) for p in patterns for line in lines)
 
-        left = list(patterns)
+        winnable = list(patterns)
         for prize in {p.prize: None for p in patterns}:
-            made = [p for p in patterns if p.prize == prize]
-            if not can_any_show(made):
+            prize_patterns = [p for p in patterns if p.prize == prize]
+            if not can_any_show(prize_patterns):
                 self._refuse_prize(where, prize, "can never be won: some reel shows nothing that fits")
             elif not can_any_show(
-                [own for p in made for own in self._builder.list_patterns_with_own_symbol(where, pay, p)]
+                [
+                    own
+                    for p in prize_patterns
+                    for own in self._builder.list_patterns_with_own_symbol(where, pay, p)
+                ]
             ):
                 self._refuse_prize(where, prize, _ALONE)
             else:
                 continue
-            left = [p for p in left if p.prize != prize]
-        return left
+            winnable = [p for p in winnable if p.prize != prize]
+        return winnable
 
     def scatters(
         self,
@@ -88,19 +97,19 @@ class Winnable:
         prizes: Mapping[int, Prize],
         columns: Sequence[Sequence[parts.Column]],
     ) -> dict[int, Prize]:
-        """Return the counts of a scatter that some window shows."""
+        """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
         shown_in = parts.build_counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
-        left = dict(prizes)
+        winnable = dict(prizes)
         for count in sorted(prizes, reverse=True):
             if count > most:
                 self._refuse_prize(
-                    f"{where}.pays.{count}", left.pop(count), f"can never be won: at most {most} can show"
+                    f"{where}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
                 )
-        if left and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_prize(where, left[max(left)], _ALONE)
+        if winnable and not self._is_own_symbol_shown(where, pay, columns):
+            self._refuse_prize(where, winnable[max(winnable)], _ALONE)
             return {}
-        return left
+        return winnable
 
     def ways(
         self,
@@ -110,7 +119,7 @@ class Winnable:
         prizes: Mapping[int, Prize],
         columns: Sequence[Sequence[parts.Column]],
     ) -> dict[int, Prize]:
-        """Return the counts of a ways prize that some window shows."""
+        """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
         if pay.direction not in {"left", "right", "both"}:
             raise self._builder.refuse(f"{where}.direction", f"ways are not read {pay.direction}")
         if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
@@ -120,19 +129,19 @@ class Winnable:
                 f"{where}.pays.{max(prizes)}", f"there are {format_count(len(columns), 'reel')}"
             )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]
-        left = dict(prizes)
-        while left:
-            count = max(left)
+        winnable = dict(prizes)
+        while winnable:
+            count = max(winnable)
             reach = range(count) if pay.direction != "right" else range(-count, 0)
             missing = next((x for x in reach if not shows[x]), None)
             if missing is None:
                 break
             why = f"can never be won: {pay.of} never shows on reel {missing % len(columns) + 1}"
-            self._refuse_prize(f"{where}.pays.{count}", left.pop(count), why)
-        if left and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_prize(where, left[max(left)], _ALONE)
+            self._refuse_prize(f"{where}.pays.{count}", winnable.pop(count), why)
+        if winnable and not self._is_own_symbol_shown(where, pay, columns):
+            self._refuse_prize(where, winnable[max(winnable)], _ALONE)
             return {}
-        return left
+        return winnable
 
     def _is_own_symbol_shown(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""

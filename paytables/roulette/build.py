@@ -10,9 +10,9 @@ from paytables.roulette.spun import SpunTable
 
 
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
-    """Build the rules. Raises :class:`DefinitionError` with the key."""
+    """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
-    places: list[SpotRules] = []
+    spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
@@ -20,21 +20,21 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     offered, left_out = definition.offered(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
-            found = _build_places(offered.get(n, bet), cylinder)
+            found = _build_spot_rules(offered.get(n, bet), cylinder)
         except ValueError as error:
             raise DefinitionError(file, f"bet.{n}", str(error)) from None
         if n in offered:
-            places += found
+            spot_rules += found
         else:
-            left_out |= {place.spot.id for place in found}
-    ids = [place.spot.id for place in places]
+            left_out |= {rules.spot.id for rules in found}
+    ids = [rules.spot.id for rules in spot_rules]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:
         raise DefinitionError(file, "bet", f"two places are called {twice!r}")
     table = SpunTable(
         header=definition.game,
         parts=cylinder.pockets,
-        places=tuple(places),
+        spot_rules=tuple(spot_rules),
         table=definition.table,
         forms=tuple(form for form in definition.form if not left_out & set(form.bets)),
         zero=frozenset(cylinder.zeros),
@@ -50,6 +50,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
 
 
 def _check_bet(bet: BetGroup, key: str, file: str) -> None:
+    """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
     check_credit_multiples(key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:
@@ -62,8 +63,8 @@ def _check_bet(bet: BetGroup, key: str, file: str) -> None:
         )
 
 
-def _build_places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
-    """Return the betting spots of one kind of bet. Raises ValueError."""
+def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
+    """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     found = []
     for ground in list_grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:

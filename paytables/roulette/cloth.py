@@ -1,4 +1,4 @@
-"""The usual layout of 36 numbers in three columns: the betting spots of every bet, and the names of the bets."""
+"""The usual roulette layout of 36 numbers in three columns: the spots of every bet, and the names of the bets."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LAST: Final = 36
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A position on the layout: its id, its names by language, and the pockets it covers."""
+    """A betting area of the roulette layout: its id, its names by language, and the pockets it covers."""
 
     id: str
     names: dict[str, str]
@@ -22,7 +22,7 @@ class Ground:
 
 
 def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[Ground, ...]:
-    """Return every position of a bet. Raises ValueError for numbers that are not pockets of the cylinder."""
+    """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
     if bet.places:
         found = [
             _build_ground(bet, name, _parse_numbers(text, cylinder)) for name, text in bet.places.items()
@@ -38,6 +38,7 @@ def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[Ground, ...]:
 
 
 def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
+    """Return the pockets in a text such as ``0-1``. Raises ValueError for a number that is not a pocket."""
     numbers = tuple(text.split("-"))
     unknown = [number for number in numbers if number not in cylinder.pockets]
     if unknown or len(set(numbers)) != len(numbers):
@@ -46,6 +47,7 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
 
 
 def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> Ground:
+    """Return the betting area of a bet that covers these pockets; ``label`` distinguishes it in its names."""
     if name in NAMES and name != bet.id:
         return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
     if name == bet.id:
@@ -55,7 +57,7 @@ def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str 
 
 
 def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
-    """Yield the betting areas of one kind of bet on the usual layout."""
+    """Yield the betting areas of one kind of bet on the usual layout of 36 numbers."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
             yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))
@@ -78,15 +80,17 @@ def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
 
 
 def _list_column_numbers(first: int) -> tuple[int, ...]:
+    """Return the twelve numbers of the column that begins with ``first``."""
     return tuple(range(first, _LAST + 1, 3))
 
 
-def _list_dozen_numbers(first: int) -> tuple[int, ...]:
-    return tuple(range(12 * first - 11, 12 * first + 1))
+def _list_dozen_numbers(dozen: int) -> tuple[int, ...]:
+    """Return the twelve numbers of a dozen: the first, second or third (``dozen`` 1 to 3)."""
+    return tuple(range(12 * dozen - 11, 12 * dozen + 1))
 
 
 _ROWS: Final = tuple((n, n + 1, n + 2) for n in range(1, _LAST + 1, 3))
-#: The positions within the numbers, by the id of their bet.
+#: The betting areas within the numbers, by the id of their bet.
 _INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "split": tuple(
         pair
@@ -98,7 +102,8 @@ _INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "corner": tuple((n, n + 1, n + 3, n + 4) for n in range(1, _LAST - 3) if n % 3),
     "six-line": tuple((*a, *b) for a, b in pairwise(_ROWS)),
 }
-#: The positions outside the numbers: their ids, the names that distinguish them, and the numbers they cover.
+#: The betting areas outside the numbers: their ids, the names that distinguish them, and the numbers they
+#: cover.
 _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
     "dozen": tuple((f"dozen-{n}", f"{12 * n - 11}-{12 * n}", _list_dozen_numbers(n)) for n in (1, 2, 3)),
     "column": tuple((f"column-{n}", str(n), _list_column_numbers(n)) for n in (1, 2, 3)),
@@ -112,8 +117,8 @@ _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
     ),
 }
 
-#: The call bets on a section of the 37-pocket cylinder, by name: chips on each position, by the numbers it
-#: covers.
+#: The call bets on a section of the 37-pocket cylinder, by name: chips on each betting area, by the numbers
+#: it covers.
 _CALLS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...]] = (
     (
         "voisins",
@@ -143,7 +148,10 @@ _SINGLE_ZERO: Final = 37
 
 
 def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
-    """Return the call bets of a cylinder with one zero, as chips by spot, if the layout has all their positions."""
+    """Return the call bets of a roulette with one zero, as chips by spot.
+
+    There are none if the layout lacks one of their betting areas.
+    """
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
     found: list[dict[str, object]] = []
     for name, (en, fr), chips in _CALLS if len(parts) == _SINGLE_ZERO else ():

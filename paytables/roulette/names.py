@@ -1,8 +1,8 @@
-"""The names of the usual bets, by their ids."""
+"""The names of the usual roulette bets, by their ids."""
 
 from typing import Final
 
-#: The names of bets, by their ids: English, and French as in Québec and Monaco.
+#: The names of roulette bets, by their ids: English, and French as in Québec and Monaco.
 NAMES: Final = {
     "straight": ("Straight", "Plein"),
     "split": ("Split", "À cheval"),

@@ -13,7 +13,10 @@ REVOLUTIONS_LEAST: Final = 7
 
 
 class Cylinder(Strict):
-    """The pockets clockwise, their colours, and the condition for a valid spin. No even-money bet covers ``zeros``."""
+    """The roulette cylinder: its pockets clockwise, their colours, and the condition for a valid spin.
+
+    No even-money bet covers ``zeros``.
+    """
 
     pockets: Strip
     red: Strip
@@ -39,7 +42,7 @@ class Cylinder(Strict):
 
     @model_validator(mode="after")
     def _check_colours(self) -> "Cylinder":
-        """Refuse duplicate pockets and pockets without exactly one colour."""
+        """Refuse a cylinder with duplicate pockets, or with pockets without exactly one colour."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is there twice")
         for colour, of in (
@@ -61,7 +64,7 @@ class Cylinder(Strict):
         return self
 
     def colours(self) -> dict[str, str]:
-        """Return the colour of each pocket."""
+        """Return the colour of each pocket of the cylinder."""
         found = dict.fromkeys(self.zeros, "green")
         for colour in ("red", "black", "yellow"):
             found |= dict.fromkeys(getattr(self, colour), colour)
@@ -69,10 +72,10 @@ class Cylinder(Strict):
 
 
 class BetGroup(Limits):
-    """One kind of bet: its positions, its limits, and its pay.
+    """One kind of roulette bet: its betting areas, its limits, and its pay.
 
     The bets of the usual layout of 36 numbers are known by their ``id`` (:mod:`paytables.roulette.cloth`).
-    ``also`` adds positions by their numbers ("0-1"); ``places`` replaces the usual positions, by id.
+    ``also`` adds areas by their numbers ("0-1"); ``places`` replaces the usual areas, by id.
     """
 
     id: Identifier
@@ -93,7 +96,7 @@ class BetGroup(Limits):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the name of the bet, by language."""
+        """Return the name of this kind of bet, by language."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = NAMES.get(self.id, (self.id, self.id))
@@ -101,7 +104,7 @@ class BetGroup(Limits):
 
 
 class Options(Strict):
-    """Additional options of a table (Québec by-law, s. 72.1)."""
+    """Additional options of a roulette table (Québec by-law, s. 72.1)."""
 
     double: bool = Field(default=False, description="a number twice in a row may be bet on")
     triple: bool = Field(default=False, description="a number three times in a row may be bet on")
@@ -109,14 +112,14 @@ class Options(Strict):
 
 
 class RouletteDefinition(TableDefinition):
-    """The definition of a roulette."""
+    """The definition of a roulette table."""
 
     cylinder: Cylinder
     option: Options = Options()
     bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
 
     def offered(self) -> dict[int, BetGroup]:
-        """Return the bets accepted under the current options, with their odds, by number."""
+        """Return the bets accepted under the table's options, with their odds, by index in the definition."""
         option = self.option
         repeats = option.double or option.triple
         return {
@@ -127,7 +130,7 @@ class RouletteDefinition(TableDefinition):
         }
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
-        """Return what each bet pays, by language."""
+        """Return what each roulette bet pays, as text by language."""
         taken = self.offered().values()
         return {
             "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in taken],

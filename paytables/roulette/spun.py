@@ -1,4 +1,4 @@
-"""A table with a wheel: the draw is one of its segments, all equally likely."""
+"""A table with a wheel: each round draws one of the wheel's segments, all equally likely."""
 
 from collections import Counter
 from collections.abc import Generator, Mapping
@@ -12,10 +12,10 @@ from paytables.roulette.cloth import list_call_bets
 
 @dataclass(frozen=True)
 class SpunTable(OneDrawTable):
-    """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times.
+    """The rules of a playable table with a wheel; ``parts`` are its results clockwise, some several times.
 
-    ``revolutions`` is the minimum number of turns of a valid spin; ``is_decided_by_wheel``: a real wheel spins, and
-    reports where its ball landed in a spin that it considers valid. ``looks`` is additional screen
+    ``revolutions`` is the minimum number of turns of a valid spin; ``is_decided_by_wheel``: a real wheel
+    spins, and reports where its ball landed in a spin that it considers valid. ``looks`` is additional screen
     data: colours of segments, names of signs.
     """
 
@@ -26,13 +26,13 @@ class SpunTable(OneDrawTable):
 
     @cached_property
     def weights(self) -> Mapping[str, int]:
-        """Return the number of segments of the wheel with each result."""
+        """Return, for each result, the number of segments of the wheel that give it."""
         return Counter(self.parts)
 
     def obtain_result(
         self, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Spin, or ask the real wheel where its ball landed."""
+        """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
             return self.drawn(draw)
         decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
@@ -40,10 +40,11 @@ class SpunTable(OneDrawTable):
         return self._build_result(self.parts.index(str(pocket)))
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Spin; return the segment at which the ball or the pin stops."""
+        """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
         return self._build_result(draw.below(len(self.parts), "spin"))
 
     def _build_result(self, part: int) -> tuple[str, Cue, dict[str, object]]:
+        """Return the result's key, animation cue and display data for a segment of the wheel."""
         result = self.parts[part]
         where = {"pocket": result, "part": part}
         shown = {"result": result, **where}
@@ -52,7 +53,10 @@ class SpunTable(OneDrawTable):
         return result, Cue("ball" if self.felt == "roulette" else "wheel", where), shown
 
     def build_display_data(self) -> dict[str, object]:
-        """Return the wheel clockwise, and on a cylinder each number with two neighbours on either side."""
+        """Return the wheel for the screen: its segments clockwise, and each number with its neighbours.
+
+        A cylinder's number has two neighbours on either side.
+        """
         count, cylinder = len(self.parts), self.felt == "roulette"
         around = {
             part: [self.parts[(n + step) % count] for step in (-2, -1, 0, 1, 2)]

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from paytables.definition import Identifier, Strict
 from paytables.layout import Limits, Pay, TableDefinition
 
-#: The names of bets, by kind: English and French as in the by-law (Québec, s. 95.22).
+#: The names of sic bo bets, by kind: English and French as in the by-law (Québec, s. 95.22).
 NAMES: Final = {
     "triple": ("Three of a kind", "Triplé"),
     "double": ("Two of a kind", "Doublé"),
@@ -21,7 +21,7 @@ NAMES: Final = {
 
 
 class DiceBet(Limits):
-    """One kind of bet. A single pays by how many dice show its number: for one, two and three of them."""
+    """One kind of sic bo bet. A single pays by how many dice show its number: for one, two and three of them."""
 
     id: Identifier
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
@@ -38,12 +38,12 @@ class DiceBet(Limits):
 
     @property
     def odds(self) -> tuple[Pay, ...]:
-        """Return its pays; a single has one for each number of matching dice."""
+        """Return the odds of this bet; a single has one for each number of matching dice."""
         return self.pays if isinstance(self.pays, tuple) else (self.pays,)
 
 
 class DiceOptions(Strict):
-    """Options that the rules leave to the operator."""
+    """Options of a sic bo game that the rules leave to the operator."""
 
     double_on_triple: bool = Field(default=True, description="a triple of its number wins a double as well")
 
@@ -55,7 +55,7 @@ class SicBoDefinition(TableDefinition):
     bet: Annotated[tuple[DiceBet, ...], Field(min_length=1)]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
-        """Return what each bet pays, by language."""
+        """Return what each sic bo bet pays, as text by language."""
         found: dict[str, list[str]] = {}
         for n, (code, colon, either) in enumerate((("en", ":", "or"), ("fr", " :", "ou"))):
             found[code] = []
@@ -66,6 +66,6 @@ class SicBoDefinition(TableDefinition):
                 pays = [odds.format_by_language()[code] for odds in bet.odds]
                 dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
                 if len(pays) > 1:
-                    pays = [f"{k} {dice[k > 1].strip()}, {each}" for k, each in enumerate(pays, 1)]
+                    pays = [f"{k} {dice[k > 1].strip()}, {pay}" for k, pay in enumerate(pays, 1)]
                 found[code].append(f"{name}{colon} {f'{colon[:-1]}; '.join(pays)}")
         return found

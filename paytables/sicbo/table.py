@@ -39,7 +39,7 @@ _KINDS: Final[Mapping[str, tuple[Sequence[tuple[int, ...]], Callable[[list[int],
 
 @dataclass(frozen=True)
 class SicBoTable(OneDrawTable):
-    """The rules of a table with three dice."""
+    """The rules of a playable sic bo table, with three dice."""
 
     @cached_property
     def weights(self) -> Mapping[str, int]:
@@ -47,7 +47,7 @@ class SicBoTable(OneDrawTable):
         return _THROWS
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Draw each die; return the result, its cue and its display."""
+        """Draw each die; return the throw's key, its animation cue and its display data."""
         dice = list(throw_dice(draw, _DICE))
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
@@ -58,18 +58,18 @@ class SicBoTable(OneDrawTable):
 
 
 def build(definition: SicBoDefinition, file: str) -> SicBoTable:
-    """Build the rules. Raises :class:`DefinitionError` with the key."""
-    places: list[SpotRules] = []
+    """Build the rules of a sic bo table from its definition. Raises :class:`DefinitionError` with the key."""
+    spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         check_credit_multiples(f"bet.{n}", bet, bet.odds, file)
-        places += _iter_places(bet, double_on_triple=definition.option.double_on_triple)
-    ids = Counter(place.spot.id for place in places)
-    twice = next((name for name, count in ids.items() if count > 1), None)
-    if twice is not None:
-        raise DefinitionError(file, "bet", f"two places are called {twice!r}")
+        spot_rules += _iter_spot_rules(bet, double_on_triple=definition.option.double_on_triple)
+    ids = Counter(rules.spot.id for rules in spot_rules)
+    repeated = next((name for name, count in ids.items() if count > 1), None)
+    if repeated is not None:
+        raise DefinitionError(file, "bet", f"two places are called {repeated!r}")
     table = SicBoTable(
         header=definition.game,
-        places=tuple(places),
+        spot_rules=tuple(spot_rules),
         table=definition.table,
         forms=definition.form,
         felt="dice",
@@ -78,8 +78,8 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     return table
 
 
-def _iter_places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
-    """Yield the places of a bet: one for each number, pair or total it covers, or a single one."""
+def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
+    """Yield the betting spots of a sic bo bet: one for each number, pair or total it covers, or a single one."""
     about, wins = _KINDS[bet.kind]
     for numbers in about or [(total,) for total in bet.totals]:
         pays: dict[str, Odds] = {}

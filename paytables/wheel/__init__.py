@@ -8,7 +8,10 @@ from paytables.wheel.table import build_spun_table
 
 
 def build(data: WheelDefinition, file: str) -> WheelRules | SpunTable:
-    """Build the rules of a standalone wheel or of one at a table. Raises :class:`DefinitionError`."""
+    """Build the rules of a wheel game, standalone or at a table, from its definition.
+
+    Raises :class:`DefinitionError`.
+    """
     check(data, file)
     return WheelRules(data) if data.table is None else build_spun_table(data, data.table, file)
 

@@ -15,7 +15,7 @@ from paytables.wheel.schema import Form, WheelDefinition
 def analyse(
     definition: WheelDefinition, forms: Sequence[tuple[Form, Mapping[str, int]]], depth: Depth
 ) -> Analysis:
-    """Return the figures of every area at the minimum stake, and of every form of several areas."""
+    """Return the exact figures of a wheel game: every area at the minimum stake, and every form of several areas."""
     least = min(definition.layout.stakes)
     bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
     if depth in {Depth.HIGHEST, Depth.FULL}:
@@ -27,7 +27,7 @@ def analyse(
 
 
 def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
-    """Return, for each factor by which prizes are multiplied, the mean number of spins of one game at that factor."""
+    """Return the mean number of spins in one game at each factor by which prizes are multiplied."""
     parts = definition.wheel.parts
     again = {s.id: s.again for s in definition.symbol if s.again is not None}
     grows = [again[part] for part in parts if part in again]
@@ -48,7 +48,7 @@ def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
 def analyse_bets(
     definition: WheelDefinition, stakes: Mapping[str, int], name: str, depth: Depth = Depth.FULL
 ) -> BetAnalysis:
-    """Return the figures of combined stakes; ``stakes`` are credits by area."""
+    """Return the exact figures of stakes on several areas of the wheel's layout, credits by area."""
     parts = definition.wheel.parts
     at = compute_expected_spins(definition)
     areas = {area.id: area for area in definition.area}
@@ -91,7 +91,7 @@ def analyse_bets(
 def _build_respin_figures(
     definition: WheelDefinition, mean: Fraction, cost: int
 ) -> tuple[FeatureFigures, ...]:
-    """Return the figures of the spins after the first: how often they occur, their mean number, and their pay."""
+    """Return the figures of a game's spins after the first: how often they occur, their number, and their pay."""
     parts = definition.wheel.parts
     again = {s.id for s in definition.symbol if s.again is not None}
     rate = Fraction(sum(part in again for part in parts), len(parts))

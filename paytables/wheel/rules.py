@@ -16,7 +16,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class WheelRules(Tableless):
-    """A playable wheel game."""
+    """The rules of a playable standalone wheel game."""
 
     definition: WheelDefinition
 
@@ -26,7 +26,7 @@ class WheelRules(Tableless):
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
 
     def _list_offers(self) -> list[tuple[Form, dict[str, int]]]:
-        """Return every form at every stake at which it may be bought."""
+        """Return every form (bets offered by name) at every stake at which it may be bought."""
         offered = self.definition.layout
         return [
             (form, dict.fromkeys(form.areas, stake))
@@ -53,7 +53,7 @@ class WheelRules(Tableless):
 
     @cached_property
     def _cloth(self) -> layout.Layout:
-        """Return the areas as the spots of a layout, with every form at every stake."""
+        """Return the wheel's betting areas as the spots of a layout, with every form at every stake."""
         stakes, most = self.definition.layout.stakes, self.definition.layout.cost
         spots = tuple(
             Spot(
@@ -71,7 +71,7 @@ class WheelRules(Tableless):
         return layout.Layout(spots, layout.Table(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Spin again as long as a segment says so; then pay every area that wins."""
+        """Play a game: spin again as long as a segment says so, then pay every area that wins."""
         stakes = self.wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
         again = {s.id: s.again for s in self.definition.symbol if s.again is not None}
@@ -97,7 +97,7 @@ class WheelRules(Tableless):
         return Outcome(display=display)
 
     def _list_wins(self, symbol: str, stakes: Mapping[str, int], factor: int) -> tuple[Settlement, ...]:
-        """Return the settlement of each area that the symbol wins, multiplied by ``factor``."""
+        """Return the settlement of each staked area that the symbol wins, multiplied by ``factor``."""
         return tuple(
             Settlement(
                 f"{area.id} {symbol}",
@@ -111,7 +111,7 @@ class WheelRules(Tableless):
     def _step(
         self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
-        """Return one spin for the screen: every segment with its pay for this player, and the segment at the pin."""
+        """Return one spin for the screen: every segment with its pay for these stakes, and the segment at the pin."""
         parts = self.definition.wheel.parts
         worth = {s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(parts)}
         return {
@@ -125,7 +125,7 @@ class WheelRules(Tableless):
         }
 
     def presentation(self) -> dict[str, Json]:
-        """Return the wheel in order, its symbols, the layout with its prizes, and the turns of a valid spin."""
+        """Return what a screen needs: the wheel's segments in order, its symbols, the layout, and the minimum turns."""
         definition = self.definition
         return {
             "kind": "wheel",
@@ -166,19 +166,19 @@ class WheelRules(Tableless):
         )
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures; see :func:`paytables.wheel.figures.analyse`."""
+        """Return the exact figures of the wheel game; see :func:`paytables.wheel.figures.analyse`."""
         least = min(self.definition.layout.stakes)
         forms = [(form, dict.fromkeys(form.areas, least)) for form in self.definition.form]
         return figures.analyse(self.definition, forms, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any combination of bets."""
+        """Return the exact figures of any combination of stakes on areas."""
         stakes = self.wager(wager.credits, **wager.options).options["bets"]
         return figures.analyse_bets(self.definition, stakes, "bets")
 
 
 def check(definition: WheelDefinition, file: str) -> None:
-    """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
+    """Check what the model of a wheel definition alone cannot check. Raises :class:`DefinitionError` with the key."""
     try:
         _check_ids(definition)
         _check_parts(definition)
@@ -189,20 +189,21 @@ def check(definition: WheelDefinition, file: str) -> None:
 
 
 class _Wrong(Exception):
-    """An error in a definition: its key and the reason, without the file."""
+    """An error in a wheel definition: its key and the reason, without the file."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.key, self.reason = key, reason
 
 
 def _check_ids(definition: WheelDefinition) -> None:
+    """Refuse a wheel definition in which two symbols, areas or forms have the same id."""
     for key, items in (("symbol", definition.symbol), ("area", definition.area), ("form", definition.form)):
         if len({item.id for item in items}) != len(items):
             raise _Wrong(key, "two have the same id")
 
 
 def _check_parts(definition: WheelDefinition) -> None:
-    """Refuse unknown symbols, symbols on no segment, and wheels on which a game never ends."""
+    """Refuse unknown symbols on the wheel's segments, symbols on no segment, and wheels whose game never ends."""
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):
         if part not in symbols:
@@ -219,6 +220,7 @@ def _check_parts(definition: WheelDefinition) -> None:
 
 
 def _check_areas(definition: WheelDefinition) -> None:
+    """Refuse an area that pays on an unknown symbol, or on one after which the wheel is spun again."""
     symbols = {s.id: s for s in definition.symbol}
     for area in definition.area:
         for name in area.pays:
@@ -229,6 +231,7 @@ def _check_areas(definition: WheelDefinition) -> None:
 
 
 def _check_forms(definition: WheelDefinition) -> None:
+    """Refuse a form that names an unknown area or one area twice, or that exceeds the limits of the layout."""
     layout, areas = definition.layout, {area.id for area in definition.area}
     for n, form in enumerate(definition.form):
         unknown = set(form.areas) - areas

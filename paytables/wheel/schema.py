@@ -14,7 +14,7 @@ REVOLUTIONS_LEAST = 3
 
 
 class Symbol(Strict):
-    """A symbol on a segment of the wheel.
+    """A symbol on segments of the wheel.
 
     If a symbol with ``again`` comes up, it pays nothing: all stakes stay, the wheel is spun again, and prizes
     are multiplied.
@@ -29,7 +29,7 @@ class Symbol(Strict):
 
 
 class Wheel(Strict):
-    """The segments in the order in which they pass the pin, and the condition for a valid spin."""
+    """A wheel: its segments in the order in which they pass the pin, and the condition for a valid spin."""
 
     parts: Strip
     widths: tuple[PositiveInt, ...] | None = Field(
@@ -67,7 +67,7 @@ class Wheel(Strict):
 
 
 class Area(Strict):
-    """A betting area: ``pays[symbol]`` credits for each credit staked, stake included."""
+    """A betting area of the wheel's layout: ``pays[symbol]`` credits for each credit staked, stake included."""
 
     id: Identifier
     name: Text
@@ -75,7 +75,7 @@ class Area(Strict):
 
 
 class Layout(Strict):
-    """The permitted stakes on an area.
+    """The stakes permitted on an area of the wheel's layout.
 
     A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
     """
@@ -93,7 +93,7 @@ class Layout(Strict):
 
 
 class Form(Strict):
-    """A bet that the game offers by name: the same stake on each of several areas."""
+    """A bet that the wheel game offers by name: the same stake on each of several areas."""
 
     id: Identifier
     name: Text
@@ -111,7 +111,7 @@ class WheelDefinition(Definition):
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
-        """Return what each area pays, by language: at a table without the stake, otherwise with it."""
+        """Return what each area pays, as text by language: at a table without the stake, otherwise with it."""
         return {
             code: [
                 f"{area.name.model_dump()[code]}{colon} {self._format_pays(area, code)}" for area in self.area
@@ -120,6 +120,7 @@ class WheelDefinition(Definition):
         }
 
     def _format_pays(self, area: Area, code: str) -> str:
+        """Return what an area pays as text in one language."""
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[code]

@@ -12,7 +12,7 @@ from paytables.wheel.schema import Area, WheelDefinition
 
 
 def build_spun_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
-    """Build the rules. Raises :class:`DefinitionError` with the key."""
+    """Build the rules of a wheel of fortune at a table. Raises :class:`DefinitionError` with the key."""
     for symbol in definition.symbol:
         if symbol.again is not None:
             raise DefinitionError(
@@ -29,7 +29,7 @@ def build_spun_table(definition: WheelDefinition, table: Table, file: str) -> Sp
     )
     rules = SpunTable(
         header=definition.game,
-        places=tuple(_build_spot_rules(area, definition) for area in definition.area),
+        spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.area),
         table=table,
         forms=forms,
         felt="wheel",
@@ -45,7 +45,7 @@ def build_spun_table(definition: WheelDefinition, table: Table, file: str) -> Sp
 
 
 def _build_spot_rules(area: Area, definition: WheelDefinition) -> SpotRules:
-    """Convert an area, whose pays include the stake, to a place, whose odds are net of the stake."""
+    """Convert an area of the wheel's layout to a betting spot; its pays include the stake, the spot's odds do not."""
     pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
     limits = definition.layout.limits
     spot = Spot(

@@ -79,9 +79,9 @@ class PowerRig(Rig):
         chance = random.Random(seed + 1)
         self.media = [Medium(place, root, chance, lies=lies) for place in (state, second)]
         self.second, self.survival, self.sectors_lost = second / "egm", None, 0
-        self._sum_worth_outside = root / "outside"  # sockets and devices are no files of the machine
+        self._outside = root / "outside"  # sockets and devices are no files of the machine
         for name in ("run", "bench"):
-            (self._sum_worth_outside / name).mkdir(parents=True, mode=0o700)
+            (self._outside / name).mkdir(parents=True, mode=0o700)
         self._mount()
         super().__init__(root, seed)
         self.cabinet.write_text(f'{CABINET}\n[memory]\nsecond_copy = "{self.second}"\n')
@@ -91,7 +91,7 @@ class PowerRig(Rig):
             medium.mount()
         for name in ("run", "bench"):
             (self.media[0].place / name).mkdir(mode=0o700, exist_ok=True)
-            _run("mount", "--bind", str(self._sum_worth_outside / name), str(self.media[0].place / name))
+            _run("mount", "--bind", str(self._outside / name), str(self.media[0].place / name))
 
     def _end(self, pid: int) -> None:
         """The plug: the media first, so that no machine says what only a disk without power has heard."""

@@ -21,7 +21,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
 from meters import open_view
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 
 BOOT_EVERY = 10
@@ -65,7 +65,7 @@ def asks(computer):
         if again:
             half = create_restore_step(StateFolder(first), file, SystemClock().now)
             assert half is None, "half a memory, and no file"
-        begun = Place(DiskStorage(), first, first / SECOND_FOLDER).has_journal
+        begun = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
         if not (again or begun):
             signature, _ = Signature.read(first / FILE_NAME)
             assert (signature.digest, [*signature.persons]) == (digest_of(file.read_text()), SIGNERS)

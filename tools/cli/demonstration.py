@@ -16,7 +16,7 @@ from egm.errors import OperatorError
 from egm.people import Person, PinRefusedError, Role, Roster, check_pin
 from egm.people.demonstration import BY, FILE_NAME
 from egm.secret_files import write_private
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 
 _DIGITS: Final = 6
@@ -58,7 +58,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
         except (ValueError, RecursionError, TypeError) as error:
             raise OperatorError(f"{path}: not the staff file of a demonstration: {error}") from error
     roster = Roster.load(folder.staff)
-    if roster.people or Place(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).has_journal:
+    if roster.people or JournalLocation(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).has_journal:
         return ()
     badges = tuple(
         Badge(str(number), name, role.value, _choose_pin())

@@ -35,7 +35,7 @@ from egm.staff.words import (
     say_time,
 )
 from meters import JournalError, open_view
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.recall import read_details
 from meters.storage import DiskStorage
 
@@ -266,7 +266,7 @@ def create_restore_step(state: StateFolder, file: Path, now: Callable[[], dateti
 
     Raises JournalError for a memory that cannot be read.
     """
-    if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).has_journal:
+    if not JournalLocation(DiskStorage(), state.root, state.root / SECOND_FOLDER).has_journal:
         return None
     text, known = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:

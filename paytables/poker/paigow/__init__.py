@@ -1,4 +1,4 @@
-"""The family of pai gow poker: seven cards set as five and two."""
+"""The family of pai gow poker: seven cards set as a high hand of five and a low hand of two."""
 
 from paytables.game import Family
 from paytables.poker.paigow.rules import PaiGowPokerRules
@@ -6,7 +6,10 @@ from paytables.poker.paigow.schema import PaiGowPokerDefinition
 
 
 def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
-    """Build the rules. Raises :class:`DefinitionError` for errors that the model alone cannot detect."""
+    """Build the rules of a pai gow poker game from its definition.
+
+    Raises :class:`DefinitionError` for errors that the model alone cannot detect.
+    """
     rules = PaiGowPokerRules(data)
     rules.check(file)
     return rules

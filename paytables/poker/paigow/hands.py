@@ -1,4 +1,4 @@
-"""Seven cards set as five and two: the possible ways, and the bank's way (by-law, ss.39-41, 50)."""
+"""Seven cards set as a hand of five and one of two: the possible ways, and the bank's (by-law, ss.39-41, 50)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,32 +13,32 @@ from paytables.poker.two_hands import Way
 HAND: Final = 7
 HIGH: Final = Ranking(PAI_GOW)
 LOW: Final = Ranking(PAI_GOW_LOW)
-#: The indices of the low hand's cards, and those of the high hand's.
+#: Every division of seven cards: the indices of the low hand's cards, and those of the high hand's.
 _SPLITS: Final = tuple(
     (low, tuple(place for place in range(HAND) if place not in low)) for low in combinations(range(HAND), 2)
 )
 
 
 def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
-    """Return every way to set seven cards so that the high hand is at least equal, those with the best low hand first.
+    """Return every way to set seven cards as a low hand of two and a high hand of five that is at least equal.
 
-    ``low`` and ``high`` return the strength of two and of five cards.
+    Ways with the best low hand come first. ``low`` and ``high`` return the strength of two and of five cards.
     """
     found = []
     for (a, b), high_indices in _SPLITS:
-        way = low((dealt[a], dealt[b])), high([dealt[place] for place in high_indices]), 1 << a | 1 << b
+        way = low((dealt[a], dealt[b])), high([dealt[index] for index in high_indices]), 1 << a | 1 << b
         if way[0] <= way[1]:
             found.append(way)
     return tuple(sorted(found, key=lambda way: (-way[0], -way[1], way[2])))
 
 
 def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
-    """Return every legal way to set seven cards."""
+    """Return every legal way to set seven cards as two hands, those with the best low hand first."""
     return list_ways(dealt, LOW.strength, HIGH.strength)
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """Return the sets (pairs, threes, fours) among ranks, with the joker as an ace.
+    """Return the sets (pairs, threes, fours) among the ranks of a hand, with the joker as an ace.
 
     First comes a text with their sizes, then their ranks, largest set first.
     """
@@ -63,7 +63,10 @@ class House:
         ]
 
     def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
-        """Return the way, of those ``offered`` (:func:`list_ways`), in which the bank sets cards of these ranks."""
+        """Return the one of the ``offered`` ways in which the house way sets cards of these ranks.
+
+        The ways come from :func:`list_ways`.
+        """
         shape, sets = find_sets(ranks)
         for shapes, most, least, low, high in self._lines:
             if shapes and shape not in shapes:
@@ -76,10 +79,10 @@ class House:
         raise AssertionError("the last line of a house way fits every hand")
 
     def choose_way(self, dealt: Sequence[int]) -> Way:
-        """Return the way the bank sets seven cards."""
+        """Return the way in which the bank sets these seven cards."""
         return self.way([rank_of(card) for card in dealt], list_settings(dealt))
 
 
-def _parse_ranks(text: str | None, other: int) -> list[int]:
-    """Return the rank given for each set; ``other`` for a set without one."""
-    return [RANKS.index(rank) for rank in text or ""] + [other] * 3
+def _parse_ranks(text: str | None, default: int) -> list[int]:
+    """Return the rank that a house way's line states for each set of cards; ``default`` for sets without one."""
+    return [RANKS.index(rank) for rank in text or ""] + [default] * 3

@@ -19,22 +19,26 @@ def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
     return found
 
 
-def weigh(own: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
+def weigh(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
     """Fill ``weights`` with the number of hands of each pattern of ranks that the bank can still have.
 
-    ``own`` are the player's counts of each rank. ``nodes`` are steps that add cards of one rank: the previous
-    step, the rank, the count; the first one is empty.
+    A pattern says how many cards of each rank a hand has. ``player_counts`` are the player's counts of each rank.
+    ``nodes`` are steps that add cards of one rank: the previous step, the rank, the count; the first one is
+    empty.
     """
     weights[0] = 1
     for n in range(1, nodes.shape[0]):
         before = weights[nodes[n, 0]]
         rank = nodes[n, 1]
-        left = (4 if rank < 13 else 1) - own[rank]
-        weights[n] = before * choose[left, nodes[n, 2]]
+        cards_left = (4 if rank < 13 else 1) - player_counts[rank]
+        weights[n] = before * choose[cards_left, nodes[n, 2]]
 
 
 def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
-    """Count, for each way of the player (low, high), the bank's hands that it beats and those that beat it."""
+    """Count, for each way to set the player's cards, the bank's hands that it beats and those that beat it.
+
+    ``ways`` has the low and the high hand of each way; ``lows``, ``highs`` and ``weights`` the bank's hands.
+    """
     for n in range(ways.shape[0]):
         low, high = ways[n, 0], ways[n, 1]
         won = 0
@@ -56,12 +60,13 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
     table: Ints,
     found: Ints,
 ) -> None:
-    """Compute the correction, by flushes of one suit, of how many hands the ways with one low hand beat and lose to.
+    """Count how flushes in one suit change the numbers of the bank's hands that ways beat and lose to.
 
-    ``questions`` has a row for each way, by ascending high hand: that hand, the player's ranks in the suit as
-    bits, and the player's pattern. ``events`` has, by ascending high hand of the bank: that hand, its low
-    hand, its ranks in the suit, its other cards, and the sign. ``table`` counts the events so far by the
-    ranks that the player may hold, and by the other cards.
+    The ways have one low hand in common. ``questions`` has a row for each, by ascending high hand: that hand,
+    the player's ranks in the suit as bits, and the player's pattern. ``events`` has, by ascending high hand
+    of the bank: that hand, its low hand, its ranks in the suit, its other cards, and the sign. ``table``
+    counts the events so far by the ranks that the player may hold, and by the other cards. ``found`` gets the
+    corrections.
     """
     planes = table.shape[1] // 2
     for lost in range(2):
@@ -90,16 +95,16 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop for numba)
             for joker in range(jokers):
                 plane = joker * planes
                 for a in range(13):
-                    left = 3 - counts[pattern, a] + (mask >> a & 1)
-                    total += left * (left - 1) // 2 * table[mask, plane]
+                    cards_left = 3 - counts[pattern, a] + (mask >> a & 1)
+                    total += cards_left * (cards_left - 1) // 2 * table[mask, plane]
                     plane += 1
                     for b in range(a + 1, 13):
-                        other = 3 - counts[pattern, b] + (mask >> b & 1)
-                        total += left * other * table[mask, plane]
+                        other_left = 3 - counts[pattern, b] + (mask >> b & 1)
+                        total += cards_left * other_left * table[mask, plane]
                         plane += 1
                 for a in range(13):
-                    left = 3 - counts[pattern, a] + (mask >> a & 1)
-                    total += left * table[mask, plane]
+                    cards_left = 3 - counts[pattern, a] + (mask >> a & 1)
+                    total += cards_left * table[mask, plane]
                     plane += 1
                 total += table[mask, plane]
             found[row, lost] = total
@@ -117,7 +122,7 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop for numba)
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up what the best way and the bank's own way beat and lose to, over all hands without a flush."""
+    """Add up the bank's hands that the best way and the bank's own way beat and lose to, for hands without a flush."""
     suits = [0] * 8
     ranks = [0] * 8
     parts = [0] * 4
@@ -182,16 +187,16 @@ def sum_flush_hands(
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up what the best way and the bank's own way beat and lose to, over all hands with a flush in any suit.
+    """Add up the bank's hands that the best way and the bank's own way beat and lose to, for hands with a flush.
 
-    ``others`` gives the kind of each hand's other cards: none, one, a pair, two ranks. ``spread`` has, by
-    kind, how these may be distributed over three suits: the number of such distributions, then how many suits
-    hold each part of the cards.
+    The flush may be in any suit. ``others`` gives the kind of each hand's other cards: none, one, a pair, two
+    ranks. ``spread`` has, by kind, how these may be distributed over three suits: the number of such
+    distributions, then how many suits hold each part of the cards.
     """
     for flush in range(others.shape[0]):
         for way in range(spread.shape[1]):
-            like = 4 * spread[others[flush], way, 0]
-            if not like:
+            equal_hands = 4 * spread[others[flush], way, 0]
+            if not equal_hands:
                 continue
             most = -(1 << 60)
             wins = 0
@@ -204,11 +209,11 @@ def sum_flush_hands(
                     won += times * right[base[option] + part, 0]
                     lost += times * right[base[option] + part, 1]
                 if option == first[flush]:
-                    sums[2] += like * won
-                    sums[3] += like * lost
+                    sums[2] += equal_hands * won
+                    sums[3] += equal_hands * lost
                 if won * win - lost * lose > most:
                     most = won * win - lost * lose
                     wins = won
                     losses = lost
-            sums[0] += like * wins
-            sums[1] += like * losses
+            sums[0] += equal_hands * wins
+            sums[1] += equal_hands * losses

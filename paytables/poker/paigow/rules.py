@@ -1,4 +1,4 @@
-"""The rules of pai gow poker: seven cards are set as five and two, and both are compared with the bank's."""
+"""The rules of pai gow poker: seven cards are set as five and two, and both hands are compared with the bank's."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _RANKS_NAMED: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-hou
 
 @dataclass(frozen=True)
 class PaiGowPokerRules(TwoHands):
-    """Playable pai gow poker."""
+    """The rules of a playable pai gow poker game."""
 
     definition: PaiGowPokerDefinition
 
@@ -45,19 +45,19 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _house(self) -> House:
-        """Return the house way, built once."""
+        """Return the house way (how the bank sets its cards), built once."""
         return House(self.definition.house)
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every legal way to set seven cards."""
+        """Return every legal way to set seven cards as two hands, those with the best low hand first."""
         return list_settings(dealt)
 
     def house(self, dealt: Sequence[int]) -> Way:
-        """Return the way the house sets seven cards."""
+        """Return the way in which the bank sets these seven cards."""
         return self._house.choose_way(dealt)
 
     def words(self, way: Way) -> dict[str, str]:
-        """Return the combinations of both hands as text, by language."""
+        """Return the combinations of the low and the high hand as text, by language."""
         return {
             code: f"{_describe_hand(way[0], LOW, n)} / {_describe_hand(way[1], HIGH, n)}"
             for n, code in enumerate(("en", "fr"))
@@ -66,24 +66,24 @@ class PaiGowPokerRules(TwoHands):
     # ------------------------------------------------------------ bets beside the stake
     @cached_property
     def _remaining(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return the odds and the name of each bet on the total of the remaining cards, by spot."""
+        """Return, by spot, the odds and the name of each side bet on the total of the remaining cards."""
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Return the number of the position that each spot is a bet on."""
+        """Return, by spot, the number of the position that each side bet on the first position names."""
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
-        """Return the spots on the total of the remaining cards and on the first position."""
-        made: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
+        """Return the spots of the side bets: the total of the remaining cards, and the first position."""
+        side_bets: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
         if (remaining := self.definition.remaining) is not None:
-            made += [
+            side_bets += [
                 (id_, "remaining", names, odds, remaining) for id_, (odds, names) in self._remaining.items()
             ]
         if (position := self.definition.position) is not None:
-            made += [
+            side_bets += [
                 (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.pays, position)
                 for id_, n in self._positions.items()
             ]
@@ -96,11 +96,14 @@ class PaiGowPokerRules(TwoHands):
                 needs=bets.needs,
                 **bets.limits.model_dump(),
             )
-            for id_, group, names, odds, bets in made
+            for id_, group, names, odds, bets in side_bets
         )
 
     def check(self, file: str) -> None:
-        """Check stakes and side bets, which the model alone cannot check. Raises :class:`DefinitionError`."""
+        """Refuse side bets that can leave a fraction of a credit, and more seats than the cards suffice for.
+
+        Raises :class:`DefinitionError`.
+        """
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
             odds = [odds for odds, _ in self._remaining.values()]
@@ -110,52 +113,54 @@ class PaiGowPokerRules(TwoHands):
         super().check(file)
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
-        """Return the highest possible return of the side bets.
+        """Return the most credits that a seat's side bets can return in a round.
 
         In a round at most one bet on the remaining cards' total and one bet on a position can win, so this is
         the best of each, added.
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
-        totals = [each for name, each in back.items() if name in self._remaining]
-        positions = [each for name, each in back.items() if name in self._positions]
+        totals = [returned for name, returned in back.items() if name in self._remaining]
+        positions = [returned for name, returned in back.items() if name in self._positions]
         return max(totals, default=0) + max(positions, default=0)
 
-    def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
-        """Draw which position gets the first cards, and settle the bets on it."""
+    def opening(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
+        """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
         first = 1 + draw.below(POSITIONS, "first position")
         yield Cue("position", {"number": first})
-        for place in places:
+        for seat_round in seat_rounds:
             for name, number in self._positions.items():
-                if name in place.bets:
+                if name in seat_round.bets:
                     odds = self.definition.position.pays if number == first else None
-                    yield settle_bet(place.bets[name], odds)
+                    yield settle_bet(seat_round.bets[name], odds)
 
-    def closing(self, places: Sequence[SeatRound], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
-        """If anybody has bet on the cards that remain after the deal, turn them and settle the bets."""
-        if not any(name in place.bets for place in places for name in self._remaining):
+    def closing(
+        self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: Draw
+    ) -> Iterator[Cue | Settlement]:
+        """If a seat has bet on the total of the remaining cards, turn these cards and settle the bets."""
+        if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining):
             return
         total = 0
         for n in range(REMAIN):
-            card = deal_one(draw, left, f"remaining card {n + 1}")
+            card = deal_one(draw, undealt, f"remaining card {n + 1}")
             total += self.value(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
         won = self._name_total_result(total)
-        for place in places:
+        for seat_round in seat_rounds:
             for name, (odds, _) in self._remaining.items():
-                if name in place.bets:
-                    yield settle_bet(place.bets[name], odds if name == won else None)
+                if name in seat_round.bets:
+                    yield settle_bet(seat_round.bets[name], odds if name == won else None)
 
     def _name_total_result(self, total: int) -> str:
-        """Return the spot that wins with this total of the remaining cards."""
+        """Return the side bet (under, over, exactly) that wins with this total of the remaining cards."""
         assert self.definition.remaining is not None
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
 
     def value(self, card: int) -> int:
-        """Return the value of a remaining card for the bet on the remaining cards' total."""
+        """Return a card's value in the total of the remaining cards."""
         bets = self.definition.remaining
         assert bets is not None
         if card == JOKER:
@@ -164,38 +169,39 @@ class PaiGowPokerRules(TwoHands):
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
     def shown(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
-        """Return the number of the first position, as the round's result; empty if no position was drawn."""
-        first = [each.data for each in settled_ if isinstance(each, Cue) and each.kind == "position"]
+        """Return the position that got the first cards, as the round's result; empty if none was drawn."""
+        first = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}
 
     def list_unowned_hands(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
-        """Return the cards that were not dealt to any hand, with their total, as a further hand on the felt."""
-        last = [each.data for each in settled_ if isinstance(each, Cue) and each.kind != "position"]
+        """Return the remaining cards, which no hand got, with their total, as a further hand on the felt."""
+        last = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind != "position"]
         if not last:
             return []
         words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
         return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
 
     def named(self) -> list[dict[str, object]]:
-        """Return the hands that may be on the felt, the remaining cards next to the bank's hand."""
+        """Return the ids and names of the hands on the felt; the remaining cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
-        bank, *others = super().named()
-        return [bank, *([last] if self._remaining else []), *others]
+        bank, *other_hands = super().named()
+        return [bank, *([last] if self._remaining else []), *other_hands]
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:
-        """Compute the proof that the definition stores (laboratory packages; minutes)."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages; minutes)."""
         from paytables.poker.paigow.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition, *how)
 
     @cached_property
     def _proof(self) -> Proof:
+        """Return the figures that the definition stores, or compute them."""
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures of the stake, set as advised and set best, and of the side bets."""
+        """Return the exact figures of the stake, with cards set as advised and set best, and of the side bets."""
         header, stakes = self.definition.game, self.stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [self._analyse_best_settings(stakes[SPOT])]
@@ -206,10 +212,14 @@ class PaiGowPokerRules(TwoHands):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
+        """Return the figures of a stake of this many credits, with cards set as advised."""
         return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:
-        """Return the figures of the best way to set each hand. These ways are not stored, so nothing simulates them."""
+        """Return the figures of a stake with each hand set in the best way.
+
+        These ways are not stored, so nothing simulates them.
+        """
         labels = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
         return self.figures(self._proof.best, stake, variance=None, distribution=None, **labels)
 
@@ -240,7 +250,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _totals(self) -> dict[str, Fraction]:
-        """Return the probabilities that four of the 53 cards, which remain, are under, at and over the total."""
+        """Return the probabilities that the total of four remaining cards is under, at and over the stated one."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
@@ -253,7 +263,7 @@ class PaiGowPokerRules(TwoHands):
         return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining}
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any bets of one seat: returns add; several bets have no joint distribution."""
+        """Return the exact figures of one seat's bets: returns add; several bets have no joint distribution."""
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
@@ -274,19 +284,23 @@ class PaiGowPokerRules(TwoHands):
         )
 
     @staticmethod
-    def _compute_worst_return(part: BetAnalysis) -> Fraction:
+    def _compute_worst_return(bet_figures: BetAnalysis) -> Fraction:
         """Return what a bet returns on average, in credits, with the worst decisions if there are any."""
-        return part.mean_credits if part.worst_rtp is None else part.worst_rtp * part.cost_credits
+        return (
+            bet_figures.mean_credits
+            if bet_figures.worst_rtp is None
+            else bet_figures.worst_rtp * bet_figures.cost_credits
+        )
 
     def explain(self) -> tuple[str, ...]:
-        """Return what a win pays, and the side bets."""
+        """Return sentences on what a win of the stake pays, and on the side bets."""
         rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.list_side_bet_spots()]
         side_bet_text = f"{format_count(len(rows), 'bet')} on the side: {', '.join(rows)}"
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 
 def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
-    """Return a hand as text: its combination and the ranks that identify it, or its highest cards."""
+    """Return a low or high hand as text: its combination and the ranks that identify it, or its highest cards."""
     kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])
@@ -294,4 +308,5 @@ def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
 
 
 def _format_ranks(ranks: Sequence[int]) -> str:
+    """Return ranks as text, such as ``A-10``."""
     return "-".join(RANKS[rank] for rank in ranks).replace("T", "10")

@@ -9,13 +9,14 @@ from paytables.definition import NaturalInt, Strict
 from paytables.layout import Limits, Odds, Pay
 from paytables.poker.two_hands import Chances, TwoHandsDefinition
 
-#: The sizes of the sets among seven cards, the largest first, the joker an ace: two pairs are ``2-2``.
+#: The sizes of the sets (equal ranks) among seven cards, the largest first, the joker an ace: two pairs are
+#: ``2-2``.
 Shape = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2", "4-3", "5", "5-2"]
 Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
 
 class HouseWay(Strict):
-    """A line of the house way. Of the settings that it allows, the one with the best low hand is chosen.
+    """A line of the house way, by which the bank sets its cards. Of the ways it allows, the best low hand is chosen.
 
     It applies to cards of these ``shapes`` (any if empty) whose sets, in the order of the shape, have ranks
     of at least ``least`` and at most ``most``. ``high`` and ``low`` are the lowest hands that the setting may
@@ -37,7 +38,7 @@ class HouseWay(Strict):
 
 
 class Remaining(Strict):
-    """Bets on the total of the remaining cards (s.48), with the card values that the rules leave open.
+    """Side bets on the total of the remaining cards (s.48), with the card values that the rules leave open.
 
     ``under``, ``over`` and ``exactly`` are what each pays.
     """
@@ -54,7 +55,7 @@ class Remaining(Strict):
 
     @property
     def bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return the odds and the name of each bet, by spot."""
+        """Return the odds and the name of each side bet on the total, by spot."""
         n = self.total
         return {
             "under": (self.under, {"en": f"Under {n}", "fr": f"Moins de {n}"}),
@@ -64,7 +65,7 @@ class Remaining(Strict):
 
 
 class Position(Strict):
-    """Bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
+    """Side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
@@ -72,7 +73,7 @@ class Position(Strict):
 
 
 class Proof(Chances):
-    """The probabilities of setting the cards like the bank, and those of the best settings."""
+    """The probabilities of results with the cards set like the bank's, and (``best``) with the best settings."""
 
     best: Chances
 
@@ -93,7 +94,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
         return self
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
-        """Return what the side bets pay, by language."""
+        """Return what the side bets pay, as text by language."""
         bets = [] if self.remaining is None else list(self.remaining.bets.values())
         if self.position is not None:
             bets.append((self.position.pays, {"en": "The first position", "fr": "Le premier emplacement"}))

@@ -1,6 +1,7 @@
-"""The exact solution of pai gow poker: all hands, each way to set them, all of the bank's, for laboratories.
+"""The exact solution of pai gow poker: every hand, set in each way, against every hand of the bank.
 
-154,143,080 hands against 53,524,680 each are too many to enumerate, but suits matter in flushes only. So:
+For laboratories. 154,143,080 hands against 53,524,680 each are too many to enumerate, but suits matter in
+flushes only. So:
 
 * the bank's hands are first taken by ranks alone, as if there were no flushes: 67,600 patterns against as
   many of the player's, each with the number of ways its cards are left in the deck;
@@ -57,7 +58,7 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 
 @dataclass(frozen=True)
 class Patterns:
-    """All hands by their ranks alone, one row for each combination of ranks.
+    """All hands of seven cards by their ranks alone, one row for each combination of ranks.
 
     ``counts`` are those of each rank, the joker's last; ``theirs`` the low and high hand that the bank sets;
     ``offered`` the ways in which a player may set them; ``at`` the row of each combination.
@@ -71,7 +72,7 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Flushes:
-    """All hands with five cards of a suit, or four with the joker.
+    """All hands of seven cards with five cards of a suit, or four with the joker.
 
     ``mask`` are the ranks in the suit as bits, ``plane`` the index of the other cards, ``pattern`` the row in
     :class:`Patterns`. ``theirs`` are the bank's low and high hand, ``plain`` those if the flush did not
@@ -87,7 +88,7 @@ class Flushes:
 
 
 def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
-    """Return the bank's way, then each other way that no way surpasses in both hands."""
+    """Return the bank's way to set the cards, then each other way that none surpasses in both hands."""
     found = [house]
     high = -1
     for way in offered:  # the best low hand first, of equal ones that with the better high hand
@@ -99,7 +100,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 
 def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
-    """Return every combination of ranks, with the number of deals that have it."""
+    """Return every combination of ranks of seven cards, with the bank's way and the ways worth playing."""
     plain = cache(HIGH.plain)
     keys = [
         key + joker
@@ -112,15 +113,15 @@ def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
     for n, key in enumerate(keys):
         for rank in key:
             counts[n, rank] += 1
-        made = list_ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
-        own = house.way(key, made)
-        theirs[n] = own[:2]
-        offered.append(list_unsurpassed_ways(made, own))
+        ways = list_ways(key, LOW.plain, lambda cards: plain(tuple(cards)))
+        bank_way = house.way(key, ways)
+        theirs[n] = bank_way[:2]
+        offered.append(list_unsurpassed_ways(ways, bank_way))
     return Patterns(counts, theirs, offered, {key: n for n, key in enumerate(keys)})
 
 
-def list_flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
-    """Return every hand with a flush in one given suit, whatever the suits of its other cards are."""
+def list_flushes(house: House, patterns: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
+    """Return every hand of seven cards with a flush in one given suit, for all ranks of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
         for n, others in enumerate(OTHERS):
@@ -129,41 +130,41 @@ def list_flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> F
             other_cards = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
             for suited in combinations(sorted(ranks), HAND - joker - len(others)):
                 cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
-                made = list_settings(cards)
+                ways = list_settings(cards)
                 key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
-                own = house.way(key, made)
+                bank_way = house.way(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
                 planes.append(joker * len(OTHERS) + n)
-                at.append(known.at[key])
-                theirs.append(own[:2])
-                offered.append(list_unsurpassed_ways(made, own))
+                at.append(patterns.at[key])
+                theirs.append(bank_way[:2])
+                offered.append(list_unsurpassed_ways(ways, bank_way))
     pattern = np.array(at, dtype=np.int32)
     return Flushes(
         np.array(masks, dtype=np.int32),
         np.array(planes, dtype=np.int32),
         pattern,
         np.array(theirs, dtype=np.int32).reshape(-1, 2),
-        known.theirs[pattern],
+        patterns.theirs[pattern],
         offered,
     )
 
 
 @dataclass(frozen=True)
 class Result:
-    """How many pairs of hands the player wins and loses with the best settings and with the bank's own way."""
+    """How many pairs of hands the player wins and loses with the best settings, and with the bank's own way."""
 
     pairs: int
     best: tuple[int, int]
     house: tuple[int, int]
 
-    def chances(self, of: tuple[int, int]) -> Chances:
-        """Return the wins and losses ``of`` all pairs as probabilities."""
-        win, lose = (Fraction(each, self.pairs) for each in of)
+    def chances(self, wins_losses: tuple[int, int]) -> Chances:
+        """Return wins and losses, given as pairs of hands, as probabilities."""
+        win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
         return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
 
 
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
-    """Return the proof of the bank's way and of the best settings against it."""
+    """Return the exact figures (proof) of setting cards like the bank, and of the best settings against it."""
     stake = definition.commission.of
     found = count(House(definition.house), stake - definition.commission.on(stake), stake, ALL, *how)
     return Proof(best=found.chances(found.best), **found.chances(found.house).model_dump())
@@ -174,44 +175,44 @@ def count(
     win: int,
     lose: int,
     ranks: Sequence[int] = ALL,
-    each: Each = map,
+    parallel_map: Each = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Result:
-    """Count the results of all pairs of hands of a deck with these ranks and the joker.
+    """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
     The best way of a hand is the one with the highest ``win`` times the bank's hands that it beats, minus
-    ``lose`` times those that it loses to. ``each`` is ``map``, or that of a thread pool; ``report_progress``
+    ``lose`` times those that it loses to. ``parallel_map`` is ``map``, or that of a thread pool; ``report_progress``
     is called with the progress.
     """
-    known = list_patterns(house, ranks)
+    patterns = list_patterns(house, ranks)
     report_progress(1, 5)
-    suited = list_flushes(house, known, ranks)
+    suited = list_flushes(house, patterns, ranks)
     report_progress(2, 5)
-    questions = SuitQuestions(known, suited)
-    plain = questions.plain(each)
+    questions = SuitQuestions(patterns, suited)
+    plain = questions.plain(parallel_map)
     report_progress(3, 5)
-    right = questions.correct_for_flushes(each)
+    right = questions.correct_for_flushes(parallel_map)
     report_progress(4, 5)
-    sums = questions.totals(each, plain, right, win, lose)
+    sums = questions.totals(parallel_map, plain, right, win, lose)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
     return Result(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
 
 
 class SuitQuestions:
-    """Every way of every combination of ranks, and of every flush, with the suits of the bank's possible flushes."""
+    """Every way to set every combination of ranks and every flush, with the suits in which the bank may have one."""
 
-    def __init__(self, known: Patterns, suited: Flushes) -> None:
-        self.known, self.suited = known, suited
-        every = [*known.offered, *suited.offered]
-        self.first = np.cumsum([0, *map(len, every)]).astype(np.int64)
-        self.ways = np.array([way[:2] for offered in every for way in offered], dtype=np.int32)
-        of = np.concatenate([np.arange(len(known.offered)), suited.pattern]).astype(np.int32)
+    def __init__(self, patterns: Patterns, suited: Flushes) -> None:
+        self.known, self.suited = patterns, suited
+        all_ways = [*patterns.offered, *suited.offered]
+        self.first = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
+        self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
+        of = np.concatenate([np.arange(len(patterns.offered)), suited.pattern]).astype(np.int32)
         self.pattern = np.repeat(of, np.diff(self.first))
-        self.flushes = self.first[len(known.offered)]
+        self.flushes = self.first[len(patterns.offered)]
 
-    def plain(self, each: Each) -> Ints:
-        """Return, for each way, how many of the bank's hands it beats and loses to if flushes did not count."""
+    def plain(self, parallel_map: Each) -> Ints:
+        """Return, for each way to set cards, how many bank hands it beats and loses to if flushes did not count."""
         nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
@@ -220,6 +221,7 @@ class SuitQuestions:
         found = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
+            """Return the counts for the ways of these combinations of ranks."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
@@ -229,14 +231,14 @@ class SuitQuestions:
                 parts.append(part)
             return (np.concatenate(parts),)
 
-        every = split_into_batches(len(self.known.counts))
-        for numbers, (part,) in zip(every, each(compute_batch, every), strict=True):
+        batches = split_into_batches(len(self.known.counts))
+        for numbers, (part,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
             found[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
         return found
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return, for each way, where its questions about a suit start, and for each question three numbers.
+        """Return, for each way to set cards, where its questions about a suit start, and each question's numbers.
 
         These are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
         combination has one question for every part of its ranks that may be in a suit. A flush has five: its
@@ -246,8 +248,8 @@ class SuitQuestions:
         masks = [_list_subsets(int(each)) for each in bits]
         others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
         for mask, other_ranks in zip(self.suited.mask.tolist(), others, strict=True):
-            one, two = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
-            masks.append(np.array([mask, 0, one, two, one | two]))
+            first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
+            masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
         sizes = np.repeat([len(each) for each in masks], np.diff(self.first))
         base = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         flat = np.concatenate([np.tile(m, n) for m, n in zip(masks, np.diff(self.first), strict=True)])
@@ -256,8 +258,8 @@ class SuitQuestions:
         )
         return base, questions.astype(np.int32)
 
-    def correct_for_flushes(self, each: Each) -> Ints:
-        """Return, for each question, how much the bank's flushes in the suit change the hands beaten and not beaten."""
+    def correct_for_flushes(self, parallel_map: Each) -> Ints:
+        """Return, for each question, how the bank's flushes in its suit change the hands beaten and lost to."""
         base, questions = self.questions
         lows = np.repeat(self.ways[:, 0], np.diff(base))
         order = np.lexsort((questions[:, 0], lows))
@@ -267,43 +269,45 @@ class SuitQuestions:
         events = self._list_flush_events()
 
         def compute_level(n: int) -> tuple[Ints]:
+            """Return the corrections of the questions with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
             compile_kernel(correct_for_flushes)(levels[n], rows, self.known.counts, events, table, part)
             return (part,)
 
-        for n, (part,) in enumerate(each(compute_level, range(len(levels)))):
+        for n, (part,) in enumerate(parallel_map(compute_level, range(len(levels)))):
             found[order[at[n] : at[n + 1]]] = part
         return found
 
     def _list_flush_events(self) -> Ints:
-        """Return the bank's flushes twice: added with their true strength, subtracted with that by ranks alone."""
+        """Return the bank's flushes twice: added at their true strength, subtracted at that by ranks alone."""
         suited = self.suited
         moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
         rows = [
             np.column_stack(
                 [
-                    where[moved, 1],
-                    where[moved, 0],
+                    strengths[moved, 1],
+                    strengths[moved, 0],
                     suited.mask[moved],
                     suited.plane[moved],
                     [sign] * len(moved),
                 ]
             )
-            for where, sign in ((suited.theirs, 1), (suited.plain, -1))
+            for strengths, sign in ((suited.theirs, 1), (suited.plain, -1))
         ]
         events = np.concatenate(rows).astype(np.int32)
         return events[np.argsort(events[:, 0], kind="stable")]
 
-    def totals(self, each: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
-        """Return how many pairs of hands the best ways win and lose, and how many the bank's own way does."""
+    def totals(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
+        """Return how many pairs of hands the best ways win and lose, then how many the bank's own way does."""
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
         subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
         counts, hands = self.known.counts, len(self.known.offered)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
+            """Return the four sums over hands without a flush of these combinations of ranks."""
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
                 np.array(numbers), counts, subsets, self.first, base, plain, right, win, lose, sums
@@ -318,9 +322,9 @@ class SuitQuestions:
         compile_kernel(sum_flush_hands)(
             kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums
         )
-        for (part,) in each(compute_batch, split_into_batches(hands)):
+        for (part,) in parallel_map(compute_batch, split_into_batches(hands)):
             sums += part
-        return [int(each) for each in sums]
+        return [int(parallel_map) for parallel_map in sums]
 
 
 #: For no other cards, one, a pair, two ranks: their distributions over three suits. First the number of
@@ -342,12 +346,12 @@ def split_into_batches(count: int) -> list[range]:
     return [range(n, count, 64) for n in range(min(64, count))]
 
 
-def build_pattern_steps(known: Patterns) -> tuple[Ints, Ints]:
-    """Return a tree of steps that each add cards of one rank, and the step at which each combination of ranks ends."""
+def build_pattern_steps(patterns: Patterns) -> tuple[Ints, Ints]:
+    """Return a tree of steps that add cards of one rank, and the step at which each combination of ranks ends."""
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     at: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []
-    for counts in known.counts.tolist():
+    for counts in patterns.counts.tolist():
         path = tuple((rank, held) for rank, held in enumerate(counts) if held)
         for length in range(1, len(path) + 1):
             if path[:length] not in at:
@@ -361,6 +365,6 @@ def _list_subsets(bits: int) -> Ints:
     """Return every subset of the bits of a number, in ascending order."""
     ones = [1 << n for n in range(13) if bits >> n & 1]
     found = np.zeros(1, dtype=np.int64)
-    for one in ones:
-        found = np.concatenate([found, found | one])
+    for bit in ones:
+        found = np.concatenate([found, found | bit])
     return found

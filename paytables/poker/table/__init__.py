@@ -7,7 +7,10 @@ from paytables.poker.table.schema import PokerDefinition
 
 
 def build(data: PokerDefinition, file: str) -> PokerRules:
-    """Build the rules. Raises :class:`DefinitionError` for errors that the model alone cannot detect."""
+    """Build the rules of a poker game against the bank from its definition.
+
+    Raises :class:`DefinitionError` for errors that the model alone cannot detect.
+    """
     rules = PokerRules(data)
     check_forms(rules.cloth, file)
     rules.check(file)

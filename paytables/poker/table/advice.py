@@ -1,4 +1,4 @@
-"""The best answer at a poker table: read from the proof of a definition, or computed during play.
+"""The best answer to a question at a poker table: read from the definition's proof, or computed during play.
 
 Near the end so few cards are unknown that plain Python counts them all while the player looks at the cards.
 If a bet may be taken back, that is every completion of the player's hand; against the bank, every remaining
@@ -27,7 +27,7 @@ _NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 
 class Advice:
-    """The answers that a game recommends to its player; ``rankings`` are by the name of the order."""
+    """The answers that a poker game recommends to its player; ``rankings`` are by the name of the hand order."""
 
     def __init__(self, definition: PokerDefinition, rankings: Mapping[str, Ranking]) -> None:
         self.definition, self.rankings = definition, rankings
@@ -36,87 +36,96 @@ class Advice:
         self,
         step: Step,
         bets: Mapping[str, int],
-        own: Sequence[Card],
+        hole_cards: Sequence[Card],
         bank: Sequence[Card],
         board: list[Card],
     ) -> str | None:
-        """Return the best answer to ``step`` with the current bets, or None if none is known."""
-        made, duel = self.definition, self.definition.duel
-        if made.best and duel is not None:
+        """Return the best answer to the question ``step`` with the current bets, or None if none is known."""
+        definition, duel = self.definition, self.definition.duel
+        if definition.best and duel is not None:
             ranking = self.rankings[duel.order]
-            mine = ranking.strength(own)
+            own_strength = ranking.strength(hole_cards)
             return next(
                 line.option
-                for line in made.best
-                if line.least is None or mine >= ranking.strength(parse_cards(line.least))
+                for line in definition.best
+                if line.least is None or own_strength >= ranking.strength(parse_cards(line.least))
             )
         proofs = [
-            made.proved[name]
+            definition.proved[name]
             for name in (MAIN, *(option.spot for option in step.option if option.back is not None))
-            if name in made.proved and made.proved[name].policy is not None
+            if name in definition.proved and definition.proved[name].policy is not None
         ]
         if duel is not None and self._boards:
             missing = self._boards - len(board)
-            if comb(52 - len(own) - len(board), missing) <= BOARDS_MOST:
-                return self._work_out_answer(step, bets, own, board)
+            if comb(52 - len(hole_cards) - len(board), missing) <= BOARDS_MOST:
+                return self._work_out_answer(step, bets, hole_cards, board)
             return (
-                step.option[find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), own, board)].id
+                step.option[
+                    find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), hole_cards, board)
+                ].id
                 if proofs
                 else None
             )
         if proofs:
-            known = [*own, *board]
+            known = [*hole_cards, *board]
             return step.option[answer(unpack_policy(str(proofs[0].policy)), known, next(iter(bank), None))].id
-        return self._answer_to_take_back(step, own, board)
+        return self._answer_to_take_back(step, hole_cards, board)
 
     @property
     def _boards(self) -> int:
-        """Return the number of cards on the board at the end of a round."""
+        """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
-    def _answer_to_take_back(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
-        """Return the better answer to whether a bet is taken back, or None if it cannot be computed quickly.
+    def _answer_to_take_back(
+        self, step: Step, hole_cards: Sequence[Card], board: Sequence[Card]
+    ) -> str | None:
+        """Return whether to take a bet back, as an answer's id, or None if it cannot be computed quickly.
 
         Every completion of the hand is examined.
         """
-        deals = [each.deal for each in self.definition.step if each.deal is not None]
-        missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
-        unseen = [card for card in build_deck() if card not in {*own, *board}]
+        deals = [dealt_step.deal for dealt_step in self.definition.step if dealt_step.deal is not None]
+        missing = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
+        unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
         backs = [option for option in step.option if option.back is not None]
         if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MOST:
             return None
         option, ways = backs[0], list(combinations(unseen, missing))
         spot = self.definition.spots[str(option.spot)]
-        own_cards, board_cards = list(own)[: spot.player], list(board)
+        own_cards, board_cards = list(hole_cards)[: spot.player], list(board)
         strength = self.rankings[spot.order].strength
         net = Fraction(0)
-        for more in ways:
-            mine = strength([*own_cards, *[*board_cards, *more][: spot.board]])
-            row = find_row(spot.pay, mine, 0, self.rankings[spot.order].order)
+        for completion in ways:
+            own_strength = strength([*own_cards, *[*board_cards, *completion][: spot.board]])
+            row = find_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
-        stays = next(other.id for other in step.option if other.back is None)
+        stays = next(option_left.id for option_left in step.option if option_left.back is None)
         return stays if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
 
     # ------------------------------------------------------------ against the bank, on a board
     def _work_out_answer(
-        self, step: Step, bets: Mapping[str, int], own: Sequence[Card], board: list[Card]
+        self, step: Step, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
-        """Return the answer with the highest mean net; of equal ones the cheapest."""
+        """Return the answer to a step with the highest mean net, in a game with a board; of equal ones the cheapest."""
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
-        now = {
+        bets_in_antes = {
             name: credits_ / ante
             for name, credits_ in bets.items()
             if not self.definition.spots[name].is_independent_of_bank
         }
         found = [
-            (option, self._compute_mean_after_answer(at, option, now, own, board))
+            (option, self._compute_mean_after_answer(at, option, bets_in_antes, hole_cards, board))
             for option in _sort_options_by_cost(step)
         ]
         return max(found, key=lambda pair: pair[1])[0].id
 
     def _compute_mean_after_answer(
-        self, at: int, option: Option, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
+        self,
+        at: int,
+        option: Option,
+        bets: dict[str, Fraction],
+        hole_cards: Sequence[Card],
+        board: list[Card],
     ) -> Fraction:
         """Return the mean net, in antes, of choosing ``option`` at step ``at`` and then the best answers."""
         if option.fold:
@@ -124,44 +133,51 @@ class Advice:
         if option.adds:
             name = str(option.spot)
             bets = {**bets, name: bets.get(name, Fraction(0)) + option.adds}
-        return self._compute_best_mean(at + 1, bets, own, board)
+        return self._compute_best_mean(at + 1, bets, hole_cards, board)
 
     def _compute_best_mean(
-        self, at: int, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]
+        self, at: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net, in antes, from step ``at`` on with the best answers."""
+        """Return the mean net, in antes, of a round played from step ``at`` on with the best answers."""
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
-                unseen = [card for card in build_deck() if card not in {*own, *board}]
-                ways = [
-                    self._compute_best_mean(n + 1, bets, own, [*board, *more])
-                    for more in combinations(unseen, step.deal.board)
+                unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
+                means = [
+                    self._compute_best_mean(n + 1, bets, hole_cards, [*board, *new_board_cards])
+                    for new_board_cards in combinations(unseen, step.deal.board)
                 ]
-                return sum(ways, Fraction(0)) / len(ways)
+                return sum(means, Fraction(0)) / len(means)
             is_required = not step.only or any(name in bets for name in step.only)
             if is_required and not any(name in bets for name in step.unless):
                 return max(
-                    self._compute_mean_after_answer(n, option, bets, own, board) for option in step.option
+                    self._compute_mean_after_answer(n, option, bets, hole_cards, board)
+                    for option in step.option
                 )
-        return self._compute_final_mean(bets, own, board)
+        return self._compute_final_mean(bets, hole_cards, board)
 
     def _compute_final_mean(
-        self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]
+        self, bets: Mapping[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
         """Return the mean net, in antes, over all hands that the bank may hold, when no decision is left."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)
         ranking = self.rankings[duel.order]
-        mine = ranking.strength([*own, *board])
+        own_strength = ranking.strength([*hole_cards, *board])
         counts: Counter[Standing] = Counter()
-        for theirs, count in _iter_bank_hands(ranking, {*own, *board}, board):
-            beaten: Standing = "better" if mine > theirs else "equal" if mine == theirs else "worse"
-            counts["closed" if theirs < duel.least else beaten] += count
+        for bank_strength, count in _iter_bank_hands(ranking, {*hole_cards, *board}, board):
+            beaten: Standing = (
+                "better"
+                if own_strength > bank_strength
+                else "equal"
+                if own_strength == bank_strength
+                else "worse"
+            )
+            counts["closed" if bank_strength < duel.least else beaten] += count
         net = sum(
             (
-                factor * self._compute_spot_net(self.definition.spots[name], standing, mine) * count
+                factor * self._compute_spot_net(self.definition.spots[name], standing, own_strength) * count
                 for name, factor in bets.items()
                 for standing, count in counts.items()
             ),
@@ -169,10 +185,15 @@ class Advice:
         )
         return net / counts.total()
 
-    def _compute_spot_net(self, spot: Stake, standing: Standing, mine: int) -> Fraction:
-        """Return the net of one bet, per credit staked, if the player's hand of strength ``mine`` has this standing."""
+    def _compute_spot_net(self, spot: Stake, standing: Standing, own_strength: int) -> Fraction:
+        """Return one bet's net, per credit staked, for a player's hand of strength ``own_strength`` with this standing.
+
+        The standing is the comparison with the bank's hand.
+        """
         order = self.rankings[spot.order].order
-        bonus, first, pays = (find_row(rows, mine, 0, order) for rows in (spot.bonus, spot.first, spot.pay))
+        bonus, first, pays = (
+            find_row(rows, own_strength, 0, order) for rows in (spot.bonus, spot.first, spot.pay)
+        )
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
             return extra + spot.first[first].pays.net
@@ -183,11 +204,15 @@ class Advice:
 
 
 def _sort_options_by_cost(step: Step) -> list[Option]:
+    """Return the options of a step, those that stake the least first."""
     return sorted(step.option, key=lambda option: option.adds)
 
 
 def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
-    """Yield the strengths of two unknown cards with a board, each with a number of hands. Strengths may repeat."""
+    """Yield the strengths of the bank's two unknown cards with a board, each with its number of hands.
+
+    Strengths may repeat. ``seen`` are the cards that the bank cannot hold.
+    """
     suits = Counter(map(suit_of, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))
@@ -197,6 +222,7 @@ def _iter_bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -
     others = Counter(rank_of(card) for card in unseen if suit_of(card) != flush)
 
     def rank_hand(a: int, b: int, cards: int) -> int:
+        """Return the strength of the board with ranks ``a`` and ``b``; ``cards`` are the ranks in the flush suit."""
         best = ranking.plain(tuple(sorted((*ranks, a, b))))
         return max(best, ranking.suited(cards, 0)) if cards.bit_count() >= ranking.order.size else best
 

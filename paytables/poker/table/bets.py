@@ -1,22 +1,22 @@
-"""Which bets of a poker table are staked together, and which are independent of the bank's cards."""
+"""Which bets of a poker table are staked together, and which do not depend on the bank's cards."""
 
 from fractions import Fraction
 from typing import Final
 
 from paytables.poker.table.schema import PokerDefinition
 
-#: The bets that are played together: the ante, the bets that go with it, and raises.
+#: Name of the bets that are played together: the ante, the bets that go with it, and raises.
 MAIN: Final = "main"
 
 
 def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:
-    """Return the bets that are first staked with the ante, each as a multiple of it."""
+    """Return the bets that are staked together at the start, each as a multiple of the ante."""
     ante = definition.ante
     linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
     return {ante.id: Fraction(1), **linked}
 
 
 def list_independent_bets(definition: PokerDefinition) -> tuple[str, ...]:
-    """Return the ids of the bets that are independent of the bank's cards."""
+    """Return the ids of the bets that do not depend on the bank's cards."""
     main = list_bets_with_ante(definition)
     return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)

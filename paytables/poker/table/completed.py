@@ -1,4 +1,7 @@
-"""Seven cards of which three are seen: every completion of every class of three, for laboratories (numba)."""
+"""The exact solution of bets on seven cards of which three are seen: every completion of every class of three.
+
+For laboratories (numba).
+"""
 
 from __future__ import annotations
 
@@ -26,18 +29,18 @@ SEEN = 3
 
 
 def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
-    """Return the proof of a bet on the best five of seven cards, which may be taken back after ``seen`` cards.
+    """Return the exact figures of a bet on the best five of seven cards, which may be taken back after ``seen``.
 
     ``back`` is the part returned then; ``answers`` are the indices of taking it back and of leaving it. If
     ``seen`` is None, the bet cannot be taken back.
     """
-    made = build_tables(0)
-    found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
+    tables = build_tables(0)
+    found = [find_row(spot.pay, int(strength), 0, FIVE) for strength in tables.strengths]
     rows = np.array([len(spot.pay) if row is None else row for row in found], dtype=np.int64)
     chosen, hands_per_class = build_sets(52, SEEN).classes
     counts = np.zeros((len(chosen), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
-        build_sets(52, SEEN).members[chosen].astype(np.int64), made.ranks, rows, counts
+        build_sets(52, SEEN).members[chosen].astype(np.int64), tables.ranks, rows, counts
     )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(back.denominator, *(net.denominator for net in nets))
@@ -49,7 +52,10 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
         _count_nets(counts, hands_per_class, which, nets, back)
         for which in ((stays, ~stays) if seen else (stays, stays))
     ]
-    means = [sum((net * n for net, n in law.items()), Fraction(0)) / sum(law.values()) for law in laws]
+    means = [
+        sum((net * n for net, n in net_cases.items()), Fraction(0)) / sum(net_cases.values())
+        for net_cases in laws
+    ]
     total = sum(laws[0].values())
     return Proof(
         law={format_exact(net): format_exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
@@ -68,7 +74,7 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
 
 
 def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
-    """Return how often each row pays.
+    """Return how often each row of a bet's pay table pays.
 
     ``rows`` has the number of cases by row, and last those that lose. All other cases of ``total`` are taken
     back.
@@ -92,17 +98,20 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 def _count_nets(
     counts: Ints, hands_per_class: Ints, stays: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
-    """Return how many cases end with each net if the bet stays for the classes in ``stays`` only."""
-    law: Counter[Fraction] = Counter()
+    """Return how many cases end with each net of a bet that stays only for the classes in ``stays``.
+
+    For the other classes of seen cards it is taken back, and the part ``back`` is returned.
+    """
+    net_cases: Counter[Fraction] = Counter()
     totals = (counts[stays] * hands_per_class[stays][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
-        law[net] += n
-    law[back - 1] += int((counts[~stays].sum(axis=1) * hands_per_class[~stays]).sum())
-    return law
+        net_cases[net] += n
+    net_cases[back - 1] += int((counts[~stays].sum(axis=1) * hands_per_class[~stays]).sum())
+    return net_cases
 
 
 def _count_completions(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
-    """Count, for each three known cards, how many completions by four more cards win each row of the pay table."""
+    """Count, for each three known cards, how many completions by four cards win each row of a pay table."""
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
     for n in range(known.shape[0]):

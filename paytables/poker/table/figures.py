@@ -1,4 +1,4 @@
-"""The exact figures of a poker game against the bank, from the proof stored in its definition or computed again."""
+"""The exact figures of a poker game against the bank, from the proof in its definition or computed again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,7 @@ REPEATED: Final = (
 
 
 def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
-    """Return the side bet of a level with its hit rates."""
+    """Return the side bet that plays for a progressive level, with the level's hit rates."""
     spot = definition.spots[level.spot]
     proof = (definition.proved or prove(definition))[spot.id]
     rates: dict[Fraction, Fraction] = {}
@@ -33,14 +33,14 @@ def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
 
 
 def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Compute every proof: laboratory packages, and seconds to minutes."""
+    """Compute the exact figures (proofs) of all bets of a game: laboratory packages, and seconds to minutes."""
     from paytables.poker.table.solve import solve  # noqa: PLC0415 (laboratory packages)
 
     return solve(definition, *how)
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of the bets that are staked together, and of each bet that is independent of them."""
+    """Return the figures of a poker game's bets that are staked together, and of each bet independent of them."""
     proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [
@@ -51,12 +51,12 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 
 def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
-    """Return the smallest first stake, in credits, of the bets that a proof is about."""
+    """Return the smallest first stake, in credits, of the bets that the proof ``name`` is about."""
     return (definition.ante if name == MAIN else definition.spots[name]).limits.least
 
 
 def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
-    """Return the figures of one proof with a first stake of ``unit`` credits."""
+    """Return a bet's figures from its proof, with a first stake of ``unit`` credits."""
     times = list_bets_with_ante(definition) if name == MAIN else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
@@ -83,19 +83,19 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
 
 
 def _build_prize(won: Won, unit: int, cost: int) -> Prize:
-    """Return a prize of a bet whose first stake is ``unit`` of the wager's ``cost`` credits."""
+    """Return one way of paying a bet as a prize, with a first stake of ``unit`` of the wager's ``cost`` credits."""
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
 
 
 def _estimate_proof_time(definition: PokerDefinition) -> str:
-    """Return a text on how long the proof of this definition takes to compute."""
+    """Return a text on how to reproduce the figures of this game, and how long that takes."""
     shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
     return "some three minutes on two cores" if shared else "less than a minute"
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
-    """Return the figures of any combination of bets of one seat.
+    """Return the exact figures of any combination of a seat's bets.
 
     Returns and stakes add; bets on the same cards are not independent, so several have no joint distribution.
     """
@@ -110,6 +110,7 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     cost = sum(part.cost_credits for part in parts)
 
     def average_over_parts(figure: Callable[[BetAnalysis], Fraction | None]) -> Fraction:
+        """Return the average of a figure over the separate bets, weighted by their cost."""
         return sum((figure(part) or Fraction(0)) * part.cost_credits for part in parts) / Fraction(cost)
 
     if len(parts) == 1:

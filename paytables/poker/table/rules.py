@@ -38,7 +38,7 @@ EVEN: Final = Odds.parse("1:1")
 
 @dataclass
 class SeatRound:
-    """One seat's round: its cards, its current bets, whether it has folded, and its settled bets."""
+    """One seat's round of a poker game: its cards, current bets, whether it has folded, and its settled bets."""
 
     seat: int
     bets: dict[str, int]
@@ -48,24 +48,24 @@ class SeatRound:
 
     @property
     def hand(self) -> str:
-        """Return the name of its hand on the felt."""
+        """Return the name of this seat's hand on the felt."""
         return "player" if self.seat == 0 else f"player-{self.seat + 1}"
 
 
 @dataclass(frozen=True)
 class PokerRules(TableRules):
-    """A playable poker game against the bank."""
+    """The rules of a playable poker game against the bank."""
 
     definition: PokerDefinition
 
     @cached_property
     def _rankings(self) -> dict[str, Ranking]:
-        """Return the rankings of hands, by name."""
+        """Return the rankings of poker hands, by the name of their order."""
         return {name: Ranking(order) for name, order in ORDERS.items()}
 
     @cached_property
     def cloth(self) -> Layout:
-        """Return the betting spots. A spot that only raises are placed on takes no initial bet."""
+        """Return the layout of the betting spots. A spot that only raises are placed on takes no initial bet."""
         spots = tuple(
             self._build_raise_spot(spot, self._build_spot(spot)) if spot.raised else self._build_spot(spot)
             for spot in self.definition.spot
@@ -73,7 +73,7 @@ class PokerRules(TableRules):
         return Layout(spots, self.definition.table, self.definition.form)
 
     def _build_spot(self, spot: Stake) -> Spot:
-        """Return the betting spot of a stake, with its odds as text and its limits."""
+        """Return the betting spot of a definition's stake, with its odds as text and its limits."""
         return Spot(
             id=spot.id,
             group=spot.id,
@@ -90,11 +90,14 @@ class PokerRules(TableRules):
 
     @cached_property
     def _added(self) -> Fraction:
-        """Return the most that the answers of a round add, as a multiple of the ante."""
+        """Return the most that a player's answers in a round add to the stakes, as a multiple of the ante."""
         return self._find_most_added_from(0, frozenset())
 
     def _find_most_added_from(self, n: int, raised: frozenset[str]) -> Fraction:
-        """Return the most that answers can add from step ``n`` on, in antes. The bets ``raised`` are raised already."""
+        """Return the most that answers from step ``n`` on can add to the stakes, in antes.
+
+        The bets ``raised`` are raised already.
+        """
         if n == len(self.definition.step):
             return Fraction(0)
         step = self.definition.step[n]
@@ -112,7 +115,7 @@ class PokerRules(TableRules):
         )
 
     def _build_raise_spot(self, stake: Stake, spot: Spot) -> Spot:
-        """Return a raise's spot with limits derived from the ante's limits and the options."""
+        """Return a raise's betting spot with limits derived from the ante's limits and the answers."""
         options = (option for step in self.definition.step for option in step.option)
         times = sorted({option.adds for option in options if option.spot == stake.id and option.adds})
         if not times:
@@ -122,7 +125,7 @@ class PokerRules(TableRules):
         return replace(spot, least=least, most=most, added=tuple(map(str, times)))
 
     def check(self, file: str) -> None:
-        """Raise :class:`DefinitionError` if a stake of the definition can be a fraction of a credit."""
+        """Refuse stakes that can leave a fraction of a credit, and invalid levels. Raises :class:`DefinitionError`."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
             if option.adds:
@@ -140,34 +143,34 @@ class PokerRules(TableRules):
 
     # ------------------------------------------------------------ the round
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal and ask step by step, then turn the bank's cards and settle every bet."""
+        """Play a round: deal and ask step by step, then turn the bank's cards and settle every bet."""
         bets = self.wager(wager.credits, **wager.options).by_seat
-        seats = {seat: SeatRound(seat, laid) for seat, laid in bets.items()}
+        seats = {seat: SeatRound(seat, seat_bets) for seat, seat_bets in bets.items()}
         shoe, bank, board = Shoe.of(), list[Card](), list[Card]()
         for step in self.definition.step:
             if step.deal is not None:
                 yield from self._deal(step, shoe, draw, seats, bank, board)
                 continue
-            for place in seats.values():
-                if self._should_ask(step, place):
-                    yield from self._ask(step, place, list(seats.values()), bank, board)
+            for seat_round in seats.values():
+                if self._should_ask(step, seat_round):
+                    yield from self._ask(step, seat_round, list(seats.values()), bank, board)
         duel = self.definition.duel
-        if duel is not None and any(self._has_bets_against_bank(place) for place in seats.values()):
+        if duel is not None and any(self._has_bets_against_bank(seat_round) for seat_round in seats.values()):
             for n in range(len(bank), duel.bank):
                 bank.append(shoe.deal(draw, f"bank card {n + 1}"))
                 yield Cue("flip", {"hand": "bank", "index": n, "card": format_card(bank[n])})
-        for place in seats.values():
-            for settlement in self._settle(place, bank, board):
-                place.settled.append(settlement)
+        for seat_round in seats.values():
+            for settlement in self._settle(seat_round, bank, board):
+                seat_round.settled.append(settlement)
                 yield settlement
-        hits = tuple(hit for place in seats.values() for hit in self._iter_level_hits(place, board))
+        hits = tuple(hit for seat_round in seats.values() for hit in self._iter_level_hits(seat_round, board))
         return Outcome(
             progressives=hits, display=self._build_felt(list(seats.values()), bank, board, is_final=True)
         )
 
-    def _has_bets_against_bank(self, place: SeatRound) -> bool:
+    def _has_bets_against_bank(self, seat_round: SeatRound) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
-        return any(not self.definition.spots[spot].is_independent_of_bank for spot in place.bets)
+        return any(not self.definition.spots[spot].is_independent_of_bank for spot in seat_round.bets)
 
     def _deal(
         self,
@@ -180,81 +183,95 @@ class PokerRules(TableRules):
     ) -> Iterator[Cue]:
         """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
-        if deal is None or not any(place.bets for place in seats.values()):
+        if deal is None or not any(seat_round.bets for seat_round in seats.values()):
             return
-        for place in seats.values():
-            for _ in range(deal.player if place.bets and not place.folded else 0):
-                place.cards.append(shoe.deal(draw, f"{place.hand} card {len(place.cards) + 1}"))
-                data = {"hand": place.hand, "card": format_card(place.cards[-1])}
-                yield Cue("deal", data, place.seat if len(seats) > 1 else None)
+        for seat_round in seats.values():
+            for _ in range(deal.player if seat_round.bets and not seat_round.folded else 0):
+                seat_round.cards.append(
+                    shoe.deal(draw, f"{seat_round.hand} card {len(seat_round.cards) + 1}")
+                )
+                data = {"hand": seat_round.hand, "card": format_card(seat_round.cards[-1])}
+                yield Cue("deal", data, seat_round.seat if len(seats) > 1 else None)
         for name, cards, count in (("bank", bank, deal.bank), ("board", board, deal.board)):
             for _ in range(count):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
-    def _should_ask(self, step: Step, place: SeatRound) -> bool:
+    def _should_ask(self, step: Step, seat_round: SeatRound) -> bool:
         """Return whether a seat is asked in this step: it has not folded, and its bets leave it a choice."""
-        if place.folded or any(name in place.bets for name in step.unless):
+        if seat_round.folded or any(name in seat_round.bets for name in step.unless):
             return False
-        if step.only and not any(name in place.bets for name in step.only):
+        if step.only and not any(name in seat_round.bets for name in step.only):
             return False
         needs = {option.spot for option in step.option if option.back is not None} or {
             self.definition.ante.id
         }
-        return bool(needs & place.bets.keys())
+        return bool(needs & seat_round.bets.keys())
 
     def _ask(
-        self, step: Step, place: SeatRound, places: list[SeatRound], bank: list[Card], board: list[Card]
+        self,
+        step: Step,
+        seat_round: SeatRound,
+        seat_rounds: list[SeatRound],
+        bank: list[Card],
+        board: list[Card],
     ) -> Iterator[Decision | Settlement]:
-        """Ask one seat for its decision and apply it; yield the settlements of folded and withdrawn bets."""
-        options = {option.id: option for option in step.option if self._is_option_open(option, place)}
-        ante = place.bets.get(self.definition.ante.id, 0)
+        """Ask one seat for its answer to a step and apply it; yield the settlements of folded and withdrawn bets."""
+        options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
+        ante = seat_round.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
-        stakes = {name: Bet(str(options[name].spot), credits_, place.seat) for name, credits_ in adds.items()}
+        stakes = {
+            name: Bet(str(options[name].spot), credits_, seat_round.seat) for name, credits_ in adds.items()
+        }
         decision = Decision(
             str(step.ask),
             tuple(options),
-            {**self._build_felt(places, bank, board), **self.advice(step, place, bank, board)},
+            {**self._build_felt(seat_rounds, bank, board), **self.advice(step, seat_round, bank, board)},
             stakes,
-            place.seat,
+            seat_round.seat,
         )
         chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
-            place.folded = True
+            seat_round.folded = True
             for name in [
-                name for name in place.bets if not self.definition.spots[name].is_independent_of_bank
+                name for name in seat_round.bets if not self.definition.spots[name].is_independent_of_bank
             ]:
-                yield settle_bet(Bet(name, place.bets.pop(name), place.seat), None, "folded")
+                yield settle_bet(Bet(name, seat_round.bets.pop(name), seat_round.seat), None, "folded")
         elif chosen.back is not None:
             name = str(chosen.spot)
-            staked = place.bets.pop(name)
+            staked = seat_round.bets.pop(name)
             back = int(Fraction(chosen.back) * staked)
-            yield Settlement("withdrawn", back, spot=name, staked=staked, seat=place.seat)
+            yield Settlement("withdrawn", back, spot=name, staked=staked, seat=seat_round.seat)
         elif chosen.id in adds:
             name = str(chosen.spot)
-            place.bets[name] = place.bets.get(name, 0) + adds[chosen.id]
+            seat_round.bets[name] = seat_round.bets.get(name, 0) + adds[chosen.id]
 
     @cached_property
     def _advice(self) -> Advice:
         """Return the advice for the player's decisions, built once."""
         return Advice(self.definition, self._rankings)
 
-    def advice(self, step: Step, place: SeatRound, bank: list[Card], board: list[Card]) -> dict[str, str]:
-        """Return the best answer, if it is known (:mod:`paytables.poker.table.advice`)."""
-        found = self._advice.find_best_answer(step, place.bets, place.cards, bank, board)
+    def advice(
+        self, step: Step, seat_round: SeatRound, bank: list[Card], board: list[Card]
+    ) -> dict[str, str]:
+        """Return the best answer to a step for the prompt, or an empty dictionary if it is not known.
+
+        See :mod:`paytables.poker.table.advice`.
+        """
+        found = self._advice.find_best_answer(step, seat_round.bets, seat_round.cards, bank, board)
         return {} if found is None else {"advice": found}
 
-    def _is_option_open(self, option: Option, place: SeatRound) -> bool:
-        """Return whether an option is offered to a seat, given its cards and its current bets."""
+    def _is_option_open(self, option: Option, seat_round: SeatRound) -> bool:
+        """Return whether an answer is offered to a seat, given the lowest hand that it requires."""
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True
         ranking = self._rankings[duel.order]
-        return ranking.strength(place.cards) >= ranking.strength(parse_cards(option.least))
+        return ranking.strength(seat_round.cards) >= ranking.strength(parse_cards(option.least))
 
     # ------------------------------------------------------------ what bets come to
     def compare_hands(self, player: list[Card], bank: list[Card]) -> Standing:
-        """Return how the player's cards compare with the bank's, each with the board."""
+        """Return how the player's best hand compares with the bank's, each made with the board's cards."""
         duel = self.definition.duel
         if duel is None:
             raise WagerError("there is no duel in this game")
@@ -265,45 +282,45 @@ class PokerRules(TableRules):
         return "better" if mine > theirs else "equal" if mine == theirs else "worse"
 
     def row(self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]) -> Row | None:
-        """Return the first of ``rows`` that the cards win on a spot, or None."""
+        """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
         found = find_row(rows, ranking.strength(cards), 0, ranking.order) if rows else None
         return None if found is None else rows[found]
 
-    def _settle(self, place: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
-        """Yield the settlement of each bet of one seat, with bonuses."""
-        for name, credits_ in place.bets.items():
-            spot, bet = self.definition.spots[name], Bet(name, credits_, place.seat)
-            bonus = self.row(spot.bonus, spot, place.cards, board)
-            first = self.row(spot.first, spot, place.cards, board)
+    def _settle(self, seat_round: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
+        """Yield the settlement of each remaining bet of one seat, with its bonus."""
+        for name, credits_ in seat_round.bets.items():
+            spot, bet = self.definition.spots[name], Bet(name, credits_, seat_round.seat)
+            bonus = self.row(spot.bonus, spot, seat_round.cards, board)
+            first = self.row(spot.first, spot, seat_round.cards, board)
             if bonus is not None:
                 won = bonus.pays.returned(credits_) - credits_
-                yield Settlement(bonus.id, won, spot=name, seat=place.seat)
+                yield Settlement(bonus.id, won, spot=name, seat=seat_round.seat)
             if first is not None:
                 yield settle_bet(bet, first.pays, first.id)
                 continue
-            row = self.row(spot.pay, spot, place.cards, board)
+            row = self.row(spot.pay, spot, seat_round.cards, board)
             if spot.is_independent_of_bank:
                 yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
-            result = spot.result(self.compare_hands([*place.cards, *board], [*bank, *board]))
+            result = spot.result(self.compare_hands([*seat_round.cards, *board], [*bank, *board]))
             if result == "pays" and row is not None:
                 yield settle_bet(bet, row.pays, row.id)
                 continue
             result = spot.otherwise if result == "pays" else result
             yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
 
-    def _iter_level_hits(self, place: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
-        """Yield the progressive wins of one seat's bets."""
+    def _iter_level_hits(self, seat_round: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
+        """Yield the progressive levels that one seat's bets win."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
-            row = self.row(spot.pay, spot, place.cards, board) if spot.id in place.bets else None
+            row = self.row(spot.pay, spot, seat_round.cards, board) if spot.id in seat_round.bets else None
             if row is not None and row.pays.share:
                 yield side_bets.build_level_hit(level, row.pays)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the level of each side bet of the wager that plays for one."""
+        """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.wager(wager.credits, **wager.options).bets]
         return tuple(
             figures.build_side_bet(self.definition, level).play(staked.count(level.spot))
@@ -312,14 +329,14 @@ class PokerRules(TableRules):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every progressive level with the only stake that plays for it."""
+        """Return every progressive level, with the only stake that plays for it."""
         return tuple(
             figures.build_side_bet(self.definition, level).play() for level in self.definition.progressive
         )
 
     # ------------------------------------------------------------ what is said and shown
     def _describe_hand(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
-        """Return the combination of a hand as text, by language, or None if it has too few cards."""
+        """Return the combination of a poker hand as text, by language, or None if the hand has too few cards."""
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
         ranking = self._rankings[name]
@@ -332,9 +349,12 @@ class PokerRules(TableRules):
         return {"en": english, "fr": french}
 
     def _build_felt(
-        self, places: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
+        self, seat_rounds: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
     ) -> dict[str, object]:
-        """Return the visible hands for the screen; ``is_final``: with the bank's combination."""
+        """Return the bank's, the board's and the seats' hands for the screen.
+
+        If ``is_final``, the bank's combination is named.
+        """
         hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:
@@ -344,25 +364,25 @@ class PokerRules(TableRules):
             hands.append({**hand, "says": says} if says else hand)
         if self._board:
             hands.append({"id": "board", "cards": [format_card(card) for card in board]})
-        for place in places:
-            says = self._describe_hand([*place.cards, *board], bank=False)
+        for seat_round in seat_rounds:
+            says = self._describe_hand([*seat_round.cards, *board], bank=False)
             shown: dict[str, object] = {
-                "id": place.hand,
-                "cards": [format_card(card) for card in place.cards],
+                "id": seat_round.hand,
+                "cards": [format_card(card) for card in seat_round.cards],
             }
             hands.append({**shown, "says": says} if says else shown)
         return {"kind": "table", "felt": "cards", "hands": hands}
 
     @cached_property
     def _board(self) -> int:
-        """Return the number of cards on the board at the end of a round."""
+        """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
     def presentation(self) -> dict[str, object]:
-        """Return the spots, the hands and every pay table (:file:`paytables/FELTS.md`)."""
-        duel, made = self.definition.duel, self.definition
-        own = sum(step.deal.player for step in made.step if step.deal is not None)
-        hands = [{"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": own}]
+        """Return what a screen needs to draw the table: spots, hands and pay tables (:file:`paytables/FELTS.md`)."""
+        duel, definition = self.definition.duel, self.definition
+        own_cards = sum(step.deal.player for step in definition.step if step.deal is not None)
+        hands = [{"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": own_cards}]
         if self._board:
             hands.insert(0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board})
         if duel is not None:
@@ -372,16 +392,16 @@ class PokerRules(TableRules):
             "felt": "cards",
             **self.cloth.to_json(),
             "hands": hands,
-            "progressives": side_bets.levels_to_json(made.progressive),
+            "progressives": side_bets.levels_to_json(definition.progressive),
             "pays": [
                 {"name": row.id, "names": row.title, "odds": row.pays.text, "spot": spot.id}
-                for spot in made.spot
+                for spot in definition.spot
                 for row in (*spot.first, *spot.bonus, *spot.pay)
             ],
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return one sentence for what each betting spot pays, in English."""
+        """Return one English sentence for each betting spot of the poker table: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -399,18 +419,18 @@ class PokerRules(TableRules):
         return tuple(found)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures; see :mod:`paytables.poker.table.figures`."""
+        """Return the exact figures of the game; see :mod:`paytables.poker.table.figures`."""
         found = figures.analyse(self.definition)
         return replace(found, bets=tuple(map(self.cloth.with_required_bets, found.bets)))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any combination of bets."""
+        """Return the exact figures of any combination of a seat's bets."""
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(self, *how: object) -> dict[str, Proof]:
-        """Compute the proof that the definition stores (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
         return figures.prove(self.definition, *how)
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)

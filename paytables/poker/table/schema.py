@@ -1,4 +1,4 @@
-"""The model of a poker game against the bank: the deals, the questions, and the pays of each bet.
+"""The model of the definition of a poker game against the bank: deals, questions, and the pays of each bet.
 
 A definition lists the steps of a round; bets are settled at its end as their :class:`Stake` defines. So one
 family plays all such games of the by-law and of the French order.
@@ -21,29 +21,29 @@ from paytables.wording import format_known_names
 
 ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
 OrderName = Literal["three", "four", "five"]
-#: The result of a bet: ``pays`` is by its rows or, if none fits, by ``otherwise``.
+#: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
 Result = Literal["win", "push", "lose", "pays"]
 Standing = Literal["closed", "better", "equal", "worse"]
 STANDINGS: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
 DECK: Final = 52
-#: A multiple of another stake: ``1/2``, ``3``.
+#: A multiple of another bet's stake: ``1/2``, ``3``.
 Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
 
 def _check_cards_text(cards: str | None) -> None:
-    """Raise ValueError unless ``cards`` is None or the letters of cards."""
+    """Raise ValueError unless ``cards`` is None or text that names cards."""
     if cards is not None:
         parse_cards(cards)
 
 
 class Row(HandRow):
-    """A row of a pay table with its odds, or its share of the level of its bet."""
+    """A row of a bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
 
     pays: LevelPay
 
 
 class Stake(Strict):
-    """A betting spot and how its bet is settled.
+    """A betting spot of a poker table and how its bet is settled.
 
     ``raised``: only an option stakes it. ``of``: it is staked with that bet, ``times`` as much. ``needs``: it
     requires that bet. ``first`` rows pay regardless of the bank and decide the bet; ``bonus`` rows pay in
@@ -73,7 +73,7 @@ class Stake(Strict):
 
     @property
     def is_independent_of_bank(self) -> bool:
-        """Return whether the bet is independent of the bank's cards."""
+        """Return whether the bet does not depend on the bank's cards."""
         return self.better is None
 
     @model_validator(mode="after")
@@ -91,9 +91,10 @@ class Stake(Strict):
 
 
 class Option(Strict):
-    """An answer: it stakes ``times`` the ante on ``spot``, takes that part of a bet ``back``, folds, or does nothing.
+    """An answer to a question of the game: it stakes on a spot, takes part of a bet back, folds, or does nothing.
 
-    ``least`` is the lowest hand of the player's own cards for which it is offered, as cards.
+    It stakes ``times`` the ante on ``spot``; ``back`` is the part that it takes back. ``least`` is the lowest
+    hand of the player's own cards for which it is offered, as cards.
     """
 
     id: Identifier
@@ -110,12 +111,12 @@ class Option(Strict):
 
     @property
     def adds(self) -> Fraction:
-        """Return what it stakes, for each credit of the ante."""
+        """Return what the answer stakes, for each credit of the ante."""
         return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
 
 
 class Deal(Strict):
-    """The numbers of cards dealt in a step: to the player, to the bank (face up), to the board."""
+    """The numbers of cards dealt in a step: to the player, to the bank (face up), to the shared board."""
 
     player: NaturalInt = 0
     bank: NaturalInt = 0
@@ -123,7 +124,7 @@ class Deal(Strict):
 
 
 class Step(Strict):
-    """A step of the game, which either deals cards or asks the player.
+    """A step of a poker round, which either deals cards or asks the player a question.
 
     The question is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
     given) is.
@@ -145,7 +146,7 @@ class Step(Strict):
 
 
 class Duel(Strict):
-    """The comparison of player and bank: the order, the number of the bank's cards, and the hands that open.
+    """How the player's and the bank's hands are compared: hand order, number of bank cards, and hands that open.
 
     Bank cards that the steps do not deal come at the end. ``opens`` is the lowest hand that opens, as cards.
     If there is a board, both use it.
@@ -162,7 +163,7 @@ class Duel(Strict):
 
     @property
     def least(self) -> int:
-        """Return the lowest strength that opens, 0 if every hand does."""
+        """Return the lowest strength with which the bank opens, 0 if every hand does."""
         return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(parse_cards(self.opens))
 
 
@@ -179,7 +180,7 @@ class Line(Strict):
 
 
 class Won(Strict):
-    """How often a bet is paid in one way: by a row of its table, or as ``won``, ``push`` or ``withdrawn``.
+    """How often a bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``.
 
     ``back`` is everything returned for the bet, in antes; 0 for a part of a level.
     """
@@ -191,14 +192,15 @@ class Won(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best play of one form at one credit per unit; amounts in units of ``form``'s ante.
+    """Exact figures of the best play of a game's bets at one credit per unit, as stored in its definition.
 
-    ``law`` has the probability of each net; ``staked`` is the mean of all stakes; ``worst`` and ``simplest``
-    are the mean nets of the worst and of the simplest published play. ``policy`` is the index of the best
-    answer by class of five cards and, if the bank shows a card, by that card, of 52; it is absent if it is
-    longer than a definition may store. ``levels`` is the probability of each row that pays from a level; in
-    ``law`` such a row is a net loss of the stake. ``won`` is everything that pays under the best play,
-    including rows that no hand wins, with rate zero; definitions written for earlier versions have it empty.
+    Amounts are in units of ``form``'s ante. ``law`` has the probability of each net; ``staked`` is the mean
+    of all stakes; ``worst`` and ``simplest`` are the mean nets of the worst and of the simplest published
+    play. ``policy`` is the index of the best answer by class of five cards and, if the bank shows a card, by
+    that card, of 52; it is absent if it is longer than a definition may store. ``levels`` is the probability
+    of each row that pays from a level; in ``law`` such a row is a net loss of the stake. ``won`` is
+    everything that pays under the best play, including rows that no hand wins, with rate zero; definitions
+    written for earlier versions have it empty.
     """
 
     law: dict[str, Exact]
@@ -230,11 +232,11 @@ class PokerDefinition(TableDefinition):
 
     @property
     def ante(self) -> Stake:
-        """Return the bet that is the unit of raises."""
+        """Return the ante, the bet that is the unit of raises."""
         return self.spot[0]
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
-        """Return what each row of each spot pays, by language."""
+        """Return what each row of each spot's pay table pays, as text by language."""
         found: dict[str, list[str]] = {"en": [], "fr": []}
         for spot in self.spot:
             for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
@@ -245,18 +247,18 @@ class PokerDefinition(TableDefinition):
 
     @property
     def size(self) -> int:
-        """Return the number of cards in compared hands."""
+        """Return the number of cards in the hands that are compared."""
         return ORDERS[self.ante.order if self.duel is None else self.duel.order].size
 
     @property
     def has_single_question(self) -> bool:
-        """Return whether a strategy's lines can be evaluated: one question, a duel with the bank, and no board."""
+        """Return whether strategy lines can be evaluated: one question, a duel with the bank, and no board."""
         boards = any(step.deal is not None and step.deal.board for step in self.step)
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
 
     @model_validator(mode="after")
     def _lines(self) -> "PokerDefinition":
-        """Refuse lines that cannot be checked against the best play, because the advice uses them."""
+        """Refuse strategy lines that cannot be checked against the best play, because the advice uses them."""
         if self.best and not self.has_single_question:
             raise ValueError("best: lines go with one question against the bank, where no board is dealt")
         if self.best and self.best[-1].least is not None:
@@ -265,7 +267,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _of_one_deck(self) -> "PokerDefinition":
-        """Check that every hand has the number of cards of its order, and that one deck has all of them."""
+        """Check that every hand has as many cards as its order needs, and that one deck has enough for all."""
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
@@ -285,7 +287,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _are_hands(self) -> "PokerDefinition":
-        """Check that every text that should be a hand is one."""
+        """Check that every text in the definition that should name a hand of cards does."""
         self._hand("duel.opens", None if self.duel is None else self.duel.opens)
         for n, step in enumerate(self.step):
             for m, option in enumerate(step.option):
@@ -296,7 +298,7 @@ class PokerDefinition(TableDefinition):
         return self
 
     def _hand(self, key: str, cards: str | None) -> None:
-        """Refuse cards that are not a hand: too many, too few, or a duplicate."""
+        """Refuse a text of ``cards`` that is not a hand: too many, too few, or a duplicate; ``key`` is its key."""
         names = [] if cards is None else cards.split()
         if cards is not None and len(set(names)) != self.size:
             raise ValueError(f"{key}: {cards!r}: a hand here is {self.size} different cards")

@@ -50,7 +50,7 @@ POLICY_MOST = 64_000
 
 
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Return the proof of the bets that go together and of each independent bet."""
+    """Return the exact figures (proofs) of the bets that go together and of each independent bet, by name."""
     found = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
         found[MAIN] = prove_withdrawals(definition)
@@ -70,12 +70,14 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
 
 def build_proof_from_distribution(
-    law: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
+    net_cases: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
 ) -> Proof:
-    """Return a proof from the number of cases with each net."""
-    total = sum(law.values())
+    """Return a bet's proof from the number of cases that end with each net in ``net_cases``."""
+    total = sum(net_cases.values())
     rates = {
-        format_exact(net): format_exact(Fraction(cases, total)) for net, cases in sorted(law.items()) if cases
+        format_exact(net): format_exact(Fraction(cases, total))
+        for net, cases in sorted(net_cases.items())
+        if cases
     }
     return Proof(
         law=rates,
@@ -86,7 +88,7 @@ def build_proof_from_distribution(
 
 
 def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
-    """Return the index of the row each strength wins, -1 for none."""
+    """Return, for each hand strength, the index of the row of a spot's pay table that it wins, -1 for none."""
     known, inverse = np.unique(strengths, return_inverse=True)
     order = ORDERS[spot.order]
     places = [find_row(rows, int(strength), 0, order) for strength in known]
@@ -112,13 +114,16 @@ def find_withdrawal_terms(
         for place, option in enumerate(step.option):
             if option.spot == spot.id and option.back is not None:
                 seen_cards, back = own + board, Fraction(option.back)
-                answers = place, next(n for n, other in enumerate(step.option) if other.back is None)
+                answers = (
+                    place,
+                    next(n for n, option_left in enumerate(step.option) if option_left.back is None),
+                )
     cards = (own if spot.player is None else spot.player) + (board if spot.board is None else spot.board)
     return cards, seen_cards, back, answers
 
 
 def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
-    """Return the proof of a bet that depends on the player's cards alone.
+    """Return the exact figures of a bet that depends on the player's cards alone.
 
     It may be taken back when the game asks its question.
     """
@@ -134,23 +139,24 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     if seen_cards is not None:
         raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
-    law: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
+    net_cases: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
     for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
-        law[row.pays.net] += count
-    mean = _compute_mean(law)
+        net_cases[row.pays.net] += count
+    mean = _compute_mean(net_cases)
     won = zip(spot.pay, counts[1:].tolist(), strict=True)
     levels = {row.id: format_exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
     rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
     more = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
-    return build_proof_from_distribution(law, Fraction(1), mean, None).model_copy(update=more)
+    return build_proof_from_distribution(net_cases, Fraction(1), mean, None).model_copy(update=more)
 
 
-def _compute_mean(law: Counter[Fraction]) -> Fraction:
-    return sum((net * cases for net, cases in law.items()), Fraction(0)) / sum(law.values())
+def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
+    """Return the mean net of a distribution that gives the number of cases of each net."""
+    return sum((net * cases for net, cases in net_cases.items()), Fraction(0)) / sum(net_cases.values())
 
 
 def prove_withdrawals(definition: PokerDefinition) -> Proof:
-    """Return the proof of three equal bets on one hand, two of which may be taken back one by one.
+    """Return the exact figures of three equal bets on one hand, two of which may be taken back one by one.
 
     The simplest play leaves a bet only if the cards seen already win.
     """
@@ -165,12 +171,12 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sums(nets[rows])
-    chosen, like = hands.classes
-    made = [
+    chosen, hands_per_class = hands.classes
+    seen_rows = [
         find_rows(spots[0].pay, build_sets(52, known).strengths(ORDERS[spots[0].order]), spots[0])
         for known in seen_cards
     ]
-    laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
+    net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
     won: Counter[Pays] = Counter()
     for first in combinations(range(size), seen_cards[0]):
         for more in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
@@ -179,32 +185,42 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
                 table[known][hands.parts(chosen, mask)] > 0
                 for known, mask in zip(seen_cards, masks, strict=True)
             ]
-            pays = [won[hands.parts(chosen, mask)] >= 0 for won, mask in zip(made, masks, strict=True)]
-            for law, left_on in zip(laws, (stay, [~each for each in stay], pays), strict=True):
+            pays = [won[hands.parts(chosen, mask)] >= 0 for won, mask in zip(seen_rows, masks, strict=True)]
+            for net_cases, left_on in zip(
+                net_cases_by_play, (stay, [~each for each in stay], pays), strict=True
+            ):
                 bets = np.sum(left_on, axis=0, dtype=np.int64) + 1
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
-                np.add.at(cases, (bets, rows[chosen]), like)
+                np.add.at(cases, (bets, rows[chosen]), hands_per_class)
                 for (count, place), n in np.ndenumerate(cases):
-                    law[Fraction(int(nets[place]) * count, unit)] += int(n)
+                    net_cases[Fraction(int(nets[place]) * count, unit)] += int(n)
             for spot, (_, known, *_) in zip(spots, found, strict=True):
-                left = (
+                stays = (
                     np.ones(len(chosen), dtype=np.bool_) if known is None else stay[seen_cards.index(known)]
                 )
-                counts = np.bincount(rows[chosen][left] + 1, like[left], len(spot.pay) + 1).astype(np.int64)
+                counts = np.bincount(
+                    rows[chosen][stays] + 1, hands_per_class[stays], len(spot.pay) + 1
+                ).astype(np.int64)
                 rows_won = zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True)
                 won.update(dict(rows_won))
-                won[spot.id, "withdrawn", Fraction(1)] += int(like[~left].sum())
+                won[spot.id, "withdrawn", Fraction(1)] += int(hands_per_class[~stays].sum())
     every = [row for spot in spots for row in iter_row_returns(spot, Fraction(1))]
     won = +won  # nothing is withdrawn from the bet that stays
     proof = build_proof_from_distribution(
-        laws[0], Fraction(len(spots)), _compute_mean(laws[1]), _compute_mean(laws[2])
+        net_cases_by_play[0],
+        Fraction(len(spots)),
+        _compute_mean(net_cases_by_play[1]),
+        _compute_mean(net_cases_by_play[2]),
     )
-    return proof.model_copy(update={"won": list_row_rates(every, won, sum(laws[0].values()))})
+    return proof.model_copy(update={"won": list_row_rates(every, won, sum(net_cases_by_play[0].values()))})
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer: its net for each standing (row) and class of hands, its stake, and the classes that may choose it."""
+    """One answer to the game's question: its nets, its stake, and the classes of hands that may choose it.
+
+    ``nets`` has a row for each standing (comparison with the bank) and a column for each class of hands.
+    """
 
     option: Option
     nets: Ints
@@ -213,13 +229,16 @@ class Choice:
 
 
 class Stud:
-    """The calculation of a game with one question against the bank and no board. Nets are in ``1 / unit`` antes."""
+    """The calculation of a poker game with one question, against the bank and without a board.
+
+    Nets are in ``1 / unit`` antes.
+    """
 
     def __init__(self, definition: PokerDefinition) -> None:
-        made = definition.duel
-        if made is None:
+        duel = definition.duel
+        if duel is None:
             raise BeyondReach(f"{definition.game.id}: there is no duel")
-        self.definition, self.duel = definition, made
+        self.definition, self.duel = definition, duel
         deals = [step.deal for step in definition.step if step.deal is not None]
         asks = [n for n, step in enumerate(definition.step) if step.ask is not None]
         before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
@@ -231,7 +250,7 @@ class Stud:
         self.up = sum(deal.bank for deal in before)
         self.player: Sets = build_sets(52, self.own)
         self.chosen, self.like = self.player.classes
-        order = ORDERS[made.order]
+        order = ORDERS[duel.order]
         self.strengths = self.player.strengths(order)[self.chosen]
         self.unit = lcm(
             2,
@@ -243,7 +262,10 @@ class Stud:
         )
 
     def count_standings(self) -> Ints:
-        """Return how many of the bank's hands give each standing, by class of the player's hands and visible card."""
+        """Return how many bank hands compare in each way (standing) with each class of the player's hands.
+
+        The last index is the bank's visible card.
+        """
         bank = build_sets(52, self.duel.bank)
         opens = self.duel.least
         counts = count_duel_results(
@@ -268,7 +290,7 @@ class Stud:
         return found
 
     def choices(self) -> list[Choice]:
-        """Return every answer of the player with its net for each standing and class."""
+        """Return every answer of the player with its net for each standing and class of hands."""
         times = list_bets_with_ante(self.definition)
         ranking = Ranking(ORDERS[self.duel.order])
         found = []
@@ -285,10 +307,11 @@ class Stud:
         return found
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
-        """Return the net of one bet for each standing and class, if its stake is ``factor`` antes."""
+        """Return one bet's net for each standing and class of hands, if its stake is ``factor`` antes."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
 
         def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
+            """Return the net for each class by the row that it wins, ``none`` without one, and whether it wins one."""
             places = find_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
             return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
@@ -305,7 +328,7 @@ class Stud:
         return np.stack(found)
 
     def proof(self) -> Proof:
-        """Return the proof of the best decisions."""
+        """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
         standings, choices = self.count_standings(), self.choices()
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
@@ -315,10 +338,10 @@ class Stud:
         lines = self.lines(choices, self.definition.best)
         if self.known < self.own:
             return self._prove_early_decision(standings, choices, values)
-        far = np.int64(1) << 62
-        best = np.where(closed[:, :, None], -far, values).argmax(axis=0)
-        worst = np.where(closed[:, :, None], far, values).argmin(axis=0)
-        law, staked = self._count_nets(standings, choices, best)
+        unreachable = np.int64(1) << 62
+        best = np.where(closed[:, :, None], -unreachable, values).argmax(axis=0)
+        worst = np.where(closed[:, :, None], unreachable, values).argmin(axis=0)
+        net_cases, staked = self._count_nets(standings, choices, best)
         low, _ = self._count_nets(standings, choices, worst)
         plain = None
         if simple is not None:
@@ -326,12 +349,12 @@ class Stud:
             plain = _compute_mean(self._count_nets(standings, choices, wide)[0])
         if lines is not None:
             wide = np.broadcast_to(lines[:, None], best.shape)
-            if self._count_nets(standings, choices, wide)[0] != law:
+            if self._count_nets(standings, choices, wide)[0] != net_cases:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
         won = self._count_bet_payments(standings, choices, best)
-        proof = build_proof_from_distribution(law, staked, _compute_mean(low), plain)
+        proof = build_proof_from_distribution(net_cases, staked, _compute_mean(low), plain)
         proof = proof.model_copy(
-            update={"won": list_row_rates(self._iter_rows(choices), won, sum(law.values()))}
+            update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
         )
         if self.own != HAND or lines is not None:
             return proof
@@ -339,7 +362,7 @@ class Stud:
         return proof if len(policy) > POLICY_MOST else proof.model_copy(update={"policy": policy})
 
     def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
-        """Return the best answers with gaps filled: visible cards that the player holds, so that no bank can show them.
+        """Return the best answers with gaps filled: visible bank cards that the player's hand itself holds.
 
         They get the most frequent answer of the class.
         """
@@ -353,7 +376,7 @@ class Stud:
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
     def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
-        """Return the answer of a strategy by class, or None if the strategy has no lines."""
+        """Return the answer of a published strategy for each class of hands, or None if it has no lines."""
         if not rules or self.known < self.own:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
@@ -368,32 +391,32 @@ class Stud:
     def _count_nets(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
-        """Return how many cases end with each net, and the mean stake, for the answers in ``taken``.
+        """Return how many cases end with each net, and the mean stake, if the player answers as in ``taken``.
 
-        They are by class and visible card. ``weight`` is the number of hands per class, by default that of
-        the classes.
+        ``taken`` is by class of hands and visible card. ``weight`` is the number of hands per class, by
+        default that of the classes.
         """
-        law: Counter[Fraction] = Counter()
+        net_cases: Counter[Fraction] = Counter()
         staked = Fraction(0)
-        like = self.like if weight is None else weight
+        hands_per_class = self.like if weight is None else weight
         for n, choice in enumerate(choices):
             for standing in range(len(STANDINGS)):
-                cases = np.where(taken == n, standings[standing], 0).sum(axis=1) * like
+                cases = np.where(taken == n, standings[standing], 0).sum(axis=1) * hands_per_class
                 known, inverse = np.unique(choice.nets[standing], return_inverse=True)
                 totals = np.bincount(inverse, cases).astype(np.int64)
                 for net, count in zip(known.tolist(), totals.tolist(), strict=True):
-                    law[Fraction(net, self.unit)] += count
+                    net_cases[Fraction(net, self.unit)] += count
                     staked += choice.staked * count
-        return law, staked / sum(law.values())
+        return net_cases, staked / sum(net_cases.values())
 
     def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
-        """Yield every row of every bet that is on the table after some answer."""
+        """Yield every way in which pay rows pay the bets that are staked after some answer."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)
 
     def _find_bets_after(self, option: Option) -> dict[str, Fraction]:
-        """Return the bets after an answer, in antes; none after folding."""
+        """Return the bets that are staked after an answer, in antes; none after folding."""
         bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
@@ -402,15 +425,15 @@ class Stud:
     def _count_bet_payments(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
-        """Count how often each bet is paid by each row, won and returned, under the given answers.
+        """Count how often each bet is paid by each row, won and returned, if the player answers as in ``taken``.
 
-        ``taken`` is the answer by class and seen card; ``weight`` is the weight of classes.
+        ``taken`` is the answer by class of hands and visible card; ``weight`` is the weight of classes.
         """
-        like = self.like if weight is None else weight
+        hands_per_class = self.like if weight is None else weight
         found: Counter[Pays] = Counter()
         for n, choice in enumerate(choices):
             for number, standing in enumerate(STANDINGS):
-                cases = np.where(taken == n, standings[number], 0).sum(axis=1) * like
+                cases = np.where(taken == n, standings[number], 0).sum(axis=1) * hands_per_class
                 for name, factor in self._find_bets_after(choice.option).items():
                     found += self._count_spot_payments(self.definition.spots[name], factor, standing, cases)
         return found
@@ -418,9 +441,9 @@ class Stud:
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
     ) -> Counter[Pays]:
-        """Return how often one bet is paid by each row, won or returned, for one standing.
+        """Return how often one bet is paid by each row, won or returned, in cases of one standing.
 
-        ``cases`` has the number of cases by class.
+        ``cases`` has the number of cases by class of hands.
         """
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
         result = spot.result(standing)
@@ -433,17 +456,17 @@ class Stud:
             for row, count in zip(rows, totals, strict=True):
                 found[spot.id, row.id, factor * (extra + row.pays.net)] += count
         word = spot.otherwise if result == "pays" else result
-        left = int(cases[(first < 0) & (pay < 0)].sum())
+        unpaid = int(cases[(first < 0) & (pay < 0)].sum())
         if word in {"win", "push"}:
             name, back = {"win": ("won", 2), "push": ("push", 1)}[word]
-            found[spot.id, name, factor * back] += left
+            found[spot.id, name, factor * back] += unpaid
         return +found
 
     def _prove_early_decision(self, standings: Ints, choices: list[Choice], values: Ints) -> Proof:
-        """Return the proof of a game in which the player decides on the first cards, before the rest are dealt."""
+        """Return the exact figures of a game in which the player decides before the last cards are dealt."""
         sums = [self.player.sums(value[self.player.class_of, 0])[self.known] for value in values]
         stacked = np.stack(sums)
-        laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
+        net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
         staked, won = Fraction(0), Counter[Pays]()
         ids = [choice.option.id for choice in choices]
         ways = [stacked.argmax(axis=0), stacked.argmin(axis=0)]
@@ -456,14 +479,17 @@ class Stud:
             if mask.bit_count() != self.known:
                 continue
             number = self.player.parts(self.chosen, mask)
-            for which, taken in enumerate(ways):
-                law, cost = self._count_nets(standings, choices, taken[number][:, None])
-                laws[which] += law
-                staked += cost if which == 0 else 0
+            for n, taken in enumerate(ways):
+                net_cases, cost = self._count_nets(standings, choices, taken[number][:, None])
+                net_cases_by_play[n] += net_cases
+                staked += cost if n == 0 else 0
             won += self._count_bet_payments(standings, choices, ways[0][number][:, None])
-        simplest = _compute_mean(laws[2]) if len(ways) > 2 else None
+        simplest = _compute_mean(net_cases_by_play[2]) if len(ways) > 2 else None
         proof = build_proof_from_distribution(
-            laws[0], staked / comb(self.own, self.known), _compute_mean(laws[1]), simplest
+            net_cases_by_play[0],
+            staked / comb(self.own, self.known),
+            _compute_mean(net_cases_by_play[1]),
+            simplest,
         )
-        every = list_row_rates(self._iter_rows(choices), won, sum(laws[0].values()))
+        every = list_row_rates(self._iter_rows(choices), won, sum(net_cases_by_play[0].values()))
         return proof.model_copy(update={"won": every})

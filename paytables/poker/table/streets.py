@@ -1,4 +1,7 @@
-"""Conversion of a hold'em definition against the bank for :mod:`paytables.poker.community`."""
+"""Conversion of a hold'em definition for the solver of hold'em against the bank, and of its solution to a proof.
+
+The solver is :mod:`paytables.poker.community`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ _KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
 
 
 def build_streets(definition: PokerDefinition) -> Streets:
-    """Return the amounts of a game. Raises :class:`BeyondReach` for a game with other rounds of betting."""
+    """Return a hold'em definition's bets and pays as the solver needs them.
+
+    Raises :class:`BeyondReach` for a game with other rounds of betting.
+    """
     asks = [step for step in definition.step if step.ask is not None]
     ante, duel = definition.ante, definition.duel
     linked = [definition.spots[name] for name in list_bets_with_ante(definition) if name != ante.id]
@@ -39,7 +45,7 @@ def build_streets(definition: PokerDefinition) -> Streets:
     found = [[option.adds for option in step.option if option.adds] for step in asks]
     rows = [find_row(extra.pay, kind, 0, FIVE) for kind in _KINDS]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
-    unit = lcm(*(each.denominator for each in (*pays, *(size for sizes in found for size in sizes))))
+    unit = lcm(*(fraction.denominator for fraction in (*pays, *(size for sizes in found for size in sizes))))
     (flop,), (turn,), (river,) = found[1:]
     return Streets(
         unit=unit,
@@ -55,14 +61,14 @@ def build_streets(definition: PokerDefinition) -> Streets:
 
 
 def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
-    """Return the proof of ante and super ante with all raises."""
+    """Return the exact figures (proof) of a hold'em game's ante and super ante with all raises."""
     streets = build_streets(definition)
     solved = Solver(streets, *how).solve()  # type: ignore[arg-type]
-    law = Counter({Fraction(net, streets.unit): cases for net, cases in solved.distribution.items()})
+    net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.distribution.items()})
     return Proof(
         law={
             format_exact(net): format_exact(Fraction(cases, solved.total))
-            for net, cases in sorted(law.items())
+            for net, cases in sorted(net_cases.items())
         },
         staked=format_exact(solved.staked / streets.unit),
         worst=format_exact(solved.worst / streets.unit),
@@ -72,24 +78,24 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
 
 
 def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
-    """Return how often each bet is paid by each row, won and returned."""
+    """Return how often each bet is paid by each row of its pay table, won and returned, in the solved game."""
     first, flop, turn, river = (
         [(str(option.spot), option.adds) for option in step.option if option.adds]
         for step in definition.step
         if step.ask is not None
     )
-    early = [[each] for each in sorted(first, key=lambda each: each[1])]
+    early = [[result] for result in sorted(first, key=lambda result: result[1])]
     staked = list_bets_with_ante(definition)
     every = [
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
     ]
     found: Counter[Pays] = Counter()
     for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.ends[1:], strict=True):
-        laid = dict(staked)  # row 0 is folded: nothing is returned
+        bets = dict(staked)  # row 0 is folded: nothing is returned
         for name, factor in raises:
-            laid[name] = laid.get(name, Fraction(0)) + factor
+            bets[name] = bets.get(name, Fraction(0)) + factor
         closed, _, equal, *better = ends
-        for name, factor in laid.items():
+        for name, factor in bets.items():
             spot = definition.spots[name]
             found += _count_payment(spot, factor, spot.closed, closed)
             found += _count_payment(spot, factor, spot.equal, equal)
@@ -99,7 +105,7 @@ def _list_bet_results(definition: PokerDefinition, solved: Solved) -> tuple[Won,
 
 
 def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
-    """Return what the bet ``spot`` is paid with a hand of the category ``kind``, counted ``cases`` times.
+    """Return what pays the bet ``spot``, with a hand of the category ``kind``, counted ``cases`` times.
 
     The key is the bet, the row (or "won", "push") and the multiple of the ante returned; empty if it loses.
     """
@@ -113,7 +119,7 @@ def _count_payment(spot: Stake, factor: Fraction, result: Result, cases: int, ki
 
 
 def encode_policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
-    """Return the answers before and after the flop, in the form that ``find_shared_cards_answer`` reads.
+    """Return the best answers before and after the flop as a policy text for ``find_shared_cards_answer``.
 
     Hole cards that are on the flop cannot occur; they get the answer of the next ones.
     """

@@ -12,7 +12,10 @@ Pays: TypeAlias = tuple[str, str, Fraction]
 
 
 def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
-    """Yield what each row of a bet of ``factor`` antes returns. A bonus is paid in addition to the bet."""
+    """Yield, for each row of a bet's pay table, what it returns for a bet of ``factor`` antes.
+
+    A bonus is paid in addition to the bet.
+    """
     for row in (*spot.first, *spot.pay):
         yield spot.id, row.id, factor * (1 + row.pays.net)
     for row in spot.bonus:
@@ -20,9 +23,9 @@ def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[Pays]:
 
 
 def list_row_rates(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
-    """Return how often each row pays, also rows that no hand wins, and then the other ways in which the bet is paid."""
-    every = {**dict.fromkeys(rows, 0), **cases}
+    """Return how often bets are paid in each way: by each row, also rows that no hand wins, or as won or returned."""
+    cases_by_row = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
         Won(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))
-        for (spot, prize, back), n in every.items()
+        for (spot, prize, back), n in cases_by_row.items()
     )

@@ -1,4 +1,4 @@
-"""Strategies as text, generated from the lines of a definition or from the rule behind its figures.
+"""Poker strategies as text, generated from the lines of a definition or from the rule behind its figures.
 
 A definition does not contain these texts itself, so they cannot contradict its figures.
 """
@@ -22,27 +22,30 @@ _RANKS: Final = (
 
 
 def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return the best play of the bets that go together, or of the independent bet on ``spot``."""
+    """Return, as text, the best play of the bets that go together, or of the independent bet on ``spot``."""
     if spot is not None and not _may_be_taken_back(definition, spot):
         return _NOTHING_DECIDED
     return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
 
 
 def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return the simplest published play of the same bets as :func:`describe_best_play`; it has a figure of its own."""
+    """Return, as text, the simplest published play of a poker game's bets, which has a figure of its own.
+
+    ``spot`` is as in :func:`describe_best_play`.
+    """
     if spot is not None:
         return _NEVER_BACK
     return _format_lines(definition, definition.simple) if definition.has_single_question else _SEEN_WINS
 
 
 def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
-    """Return whether an answer takes back the bet on ``spot``."""
+    """Return whether an answer of the game takes back the bet on ``spot``."""
     options = (option for step in definition.step for option in step.option)
     return any(option.spot == spot and option.back is not None for option in options)
 
 
 def _format_lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
-    """Return a strategy's lines as text. The first line that fits a hand counts."""
+    """Return the lines of a poker strategy as text. The first line that fits a hand counts."""
     if lines[0].least is None:
         return f"always {lines[0].option}"
     order = "five" if definition.duel is None else definition.duel.order
@@ -56,7 +59,7 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
 
 
 def _format_hand(names: str, ranking: Ranking) -> str:
-    """Return a hand by its ranks, the most frequent first, and its combination if it has one."""
+    """Return a hand as text: its ranks, the most frequent first, and its combination if it has one."""
     cards = parse_cards(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)

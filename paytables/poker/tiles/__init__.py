@@ -1,4 +1,4 @@
-"""The family of pai gow with tiles."""
+"""The family of pai gow with tiles: four tiles set as two hands of two."""
 
 from paytables.game import Family
 from paytables.poker.tiles.rules import PaiGowRules
@@ -7,7 +7,10 @@ from paytables.poker.tiles.tiles import TILES
 
 
 def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
-    """Build the rules. Raises :class:`DefinitionError` for errors that the model alone cannot detect."""
+    """Build the rules of a game of pai gow with tiles from its definition.
+
+    Raises :class:`DefinitionError` for errors that the model alone cannot detect.
+    """
     rules = PaiGowRules(data)
     rules.check(file)
     return rules

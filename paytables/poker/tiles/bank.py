@@ -6,6 +6,6 @@ from paytables.poker.two_hands import Way
 
 
 def choose_bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
-    """Return how the bank sets tiles that may be set in these ways."""
+    """Return the one of these ways to set four tiles that the bank uses."""
     counts = definition.bank
     return max(ways, key=lambda way: counts.low[level(way[0])] + counts.high[level(way[1])])

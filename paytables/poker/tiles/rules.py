@@ -22,7 +22,7 @@ SIMPLEST: Final = "set the tiles as the bank sets its own"
 
 @dataclass(frozen=True)
 class PaiGowRules(TwoHands):
-    """Playable pai gow with tiles."""
+    """The rules of a playable game of pai gow with tiles."""
 
     definition: PaiGowDefinition
 
@@ -32,38 +32,41 @@ class PaiGowRules(TwoHands):
     BACK: ClassVar[str] = "?-?"
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every way to set four tiles."""
+        """Return every way to set four tiles as two hands, those with the best low hand first."""
         a, b, c, d = dealt
         return list_settings((a, b, c, d))
 
     def house(self, dealt: Sequence[int]) -> Way:
-        """Return the way whose two hands have the highest combined value."""
+        """Return the way in which the bank sets these four tiles: the one of the highest combined value."""
         return choose_bank_way(self.definition, self.settings(dealt))
 
-    def beats(self, low: int, theirs: int) -> bool:
+    def beats(self, low: int, bank_low: int) -> bool:
         """Return whether a low hand beats the bank's; if the definition says so, a worthless one never does."""
-        return low > theirs and not (self.definition.worthless_low_loses and is_worthless(low))
+        return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
     def advice(self, dealt: Sequence[int]) -> int:
-        """Return the low hand of the best play if the definition stores it, otherwise the bank's."""
+        """Return how the player is advised to set four tiles, as the low hand's indices in bits.
+
+        It is the best play if the definition stores it, otherwise the bank's way.
+        """
         proof = self.definition.proved
         if proof is None:
             return super().advice(dealt)
         return self.settings(dealt)[unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]][2]
 
     def words(self, way: Way) -> dict[str, str]:
-        """Return the points of both hands, or their ranks among the twenty combinations."""
+        """Return the low and the high hand as text by language: points, or rank among the twenty combinations."""
         both = {"en": 0, "fr": 1}
-        return {code: " / ".join(_describe_hand(each, n) for each in way[:2]) for code, n in both.items()}
+        return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in both.items()}
 
     def prove(self, *_: object) -> Proof:
-        """Compute the proof that the definition stores (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
         from paytables.poker.tiles.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures."""
+        """Return the exact figures of the stake, with tiles set as advised."""
         header = self.definition.game
         bets = tuple(self._analyse_stake(stake, name) for name, stake in self.stakes().items())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
@@ -83,18 +86,18 @@ class PaiGowRules(TwoHands):
         )
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of a stake."""
+        """Return the exact figures of one seat's stake."""
         return self._analyse_stake(self.wager(wager.credits, **wager.options).credits)
 
 
 @cache
 def _index_tile_sets() -> dict[tuple[int, ...], int]:
-    """Return the index of each ascending set of four tiles."""
+    """Return the index of each ascending set of four tiles among all such sets."""
     return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
 
 
 def _describe_hand(strength: int, language: int) -> str:
-    """Return a hand as text: its points, or its rank among the twenty combinations."""
+    """Return a hand of two tiles as text: its points, or its rank among the twenty combinations."""
     points = level(strength)
     if points < 10:
         return f"{points} points" if points > 1 else f"{points} point"

@@ -13,7 +13,7 @@ Counts = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
 class BankWay(Strict):
-    """The values by which the bank chooses how to set its tiles, one list for the low hand and one for the high hand.
+    """The values by which the bank chooses how to set its four tiles: one list per hand, low and high.
 
     Each list is for 0 to 9 points, then for the combinations from the twentieth to the first.
     """
@@ -23,7 +23,7 @@ class BankWay(Strict):
 
 
 class Proof(Chances):
-    """The probabilities with the best settings, and the mean net of the worst ones and of the bank's own way.
+    """The probabilities of results with the best settings, and mean nets of the worst ones and of the bank's way.
 
     The bank's own way is the simplest published play.
     """
@@ -34,7 +34,7 @@ class Proof(Chances):
 
 
 class PaiGowDefinition(TwoHandsDefinition):
-    """The definition of pai gow with tiles.
+    """The definition of a game of pai gow with tiles.
 
     The rules leave open how the bank sets its tiles. Here it uses the way whose two hands have the highest
     combined value, by ``bank``; of equal ways that with the better low hand. ``worthless_low_loses``: a low

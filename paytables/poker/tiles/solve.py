@@ -1,4 +1,7 @@
-"""Every four tiles against every four of the bank's, with each way to set them, for laboratories (numba)."""
+"""The exact solution of pai gow with tiles: every four tiles, set in each way, against every four of the bank's.
+
+For laboratories (numba).
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ Ways = tuple[tuple[int, int, int], ...]
 def count_bank_hands(
     definition: PaiGowDefinition,
 ) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
-    """Return every four tiles, the ways to set them, and how many of the bank's hands each way beats and loses to."""
+    """Return every four tiles, the ways to set them, and how many bank hands each way beats and loses to."""
     hands = list(combinations(range(len(TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
     theirs = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
-    mine = np.array([[each[:2] for each in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64)
+    mine = np.array([[setting[:2] for setting in (*way, *way, *way)[:WAYS]] for way in ways], dtype=np.int64)
     if definition.worthless_low_loses:
         low = mine[:, :, 0]
         low[np.vectorize(is_worthless)(low)] = -1
@@ -44,7 +47,7 @@ def count_bank_hands(
 
 
 def solve(definition: PaiGowDefinition) -> Proof:
-    """Return the proof of the best settings against the bank's."""
+    """Return the exact figures (proof) of the best settings against the bank's, with the best play as a policy."""
     hands, ways, found = count_bank_hands(definition)
     stake = definition.commission.of
     fee = Fraction(definition.commission.on(stake), stake)
@@ -55,6 +58,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
     def compute_means(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
+        """Return the chances to win and to lose, and the mean net, if each hand is set in its ``chosen`` way."""
         at = np.arange(len(hands))
         wins, losses = (Fraction(int(count[at, chosen].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses
@@ -71,7 +75,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
 
 def _count_wins_and_losses(masks: Ints, theirs: Ints, mine: Ints, found: Ints) -> None:
-    """Count, for each four tiles and each way to set them, how many of the bank's hands it beats and loses to."""
+    """Count, for each four tiles and each way to set them, how many bank hands it beats and loses to."""
     for n in range(len(masks)):
         for m in range(len(masks)):
             if masks[n] & masks[m]:

@@ -1,4 +1,4 @@
-"""The video poker family: five cards, a hold, a draw, for one hand or for many of the same deal."""
+"""The video poker family: five cards are dealt, some held, the others drawn, for one hand or many of one deal."""
 
 from paytables.game import Family
 from paytables.poker.video.rules import VideoPokerRules

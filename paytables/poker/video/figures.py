@@ -17,7 +17,7 @@ STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The results of holding cards by one policy.
+    """The results of holding cards in every deal of a video poker game by one policy.
 
     It has the probability of each row of the pay table. ``deals`` is the mean, over all deals, of the squared
     mean win of a deal in credits; hands of one deal have only their initial cards in common.
@@ -27,25 +27,28 @@ class Held:
     deals: Fraction
 
     def mean(self, pays: Sequence[int]) -> Fraction:
-        """Return the mean win of one hand, in credits."""
+        """Return the mean win of one hand that is drawn to the held cards, in credits."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
     def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
-        """Return the variance of the win of ``hands`` hands of one deal, in credits squared."""
+        """Return the variance of the total win of ``hands`` hands drawn to the same held cards, in credits squared."""
         mean = self.mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)
 
 
 def prove(definition: VideoPokerDefinition) -> Proofs:
-    """Compute every hold of every deal (numpy; about two seconds)."""
+    """Compute the exact figures (proofs) of a video poker game from every hold of every deal.
+
+    It needs numpy and about two seconds.
+    """
     from paytables.poker.video.holds import Holds  # noqa: PLC0415 (laboratory packages)
 
     holds = Holds(definition)
     simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
-        """Return the proof of the best and the worst of all holds; of equally good ones the first."""
+        """Return the proof for ``credits_`` per hand: the best and worst holds; of equally good ones the first."""
         values = holds.values(definition.pays(credits_))
         best = values.argmax(axis=0)
         rates, deals = holds.held(values, best)
@@ -64,7 +67,10 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
 
 
 def analyse(definition: VideoPokerDefinition) -> Analysis:
-    """Return the figures of every number of credits and hands; all figures are quick, so there is only one depth."""
+    """Return the exact figures of a video poker game for every number of credits and hands.
+
+    All figures are quick, so there is only one depth.
+    """
     proofs = definition.proved
     if proofs is None:
         definition = definition.model_copy(update={"proved": prove(definition)})
@@ -78,14 +84,14 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
 
 
 def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> BetAnalysis:
-    """Return the figures of ``hands`` hands at ``credits_`` credits each.
+    """Return the exact figures of a bet on ``hands`` hands of one deal, at ``credits_`` credits each.
 
     The distribution is that of one hand: the hands of one deal have the same distribution, and their
     dependence only affects the variance. The return of the simplest play counts a level at its reset, so it
     is stated only if no level is played for.
     """
     proofs = definition.proved or prove(definition)
-    proof = proofs.of(most=credits_ == definition.most)
+    proof = proofs.of(is_highest_bet=credits_ == definition.most)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held = Held(rates, Fraction(proof.deals) * credits_**2)
     level, cost = definition.level(credits_, hands), credits_ * hands
@@ -131,7 +137,10 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
 def _compute_progressive_share(
     definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
 ) -> ProgressiveShare:
-    """Return the share of the progressive level in the return of a game that costs ``cost``."""
+    """Return the progressive level's share in the return of a hand that costs ``cost`` credits.
+
+    ``rates`` are the probabilities of the pay table's rows.
+    """
     level = definition.progressive
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")
@@ -155,10 +164,12 @@ def _compute_progressive_share(
 
 
 def _compute_chance_of_at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
+    """Return the probability of a row that pays at least ``win`` credits."""
     return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
 
 
 def _build_win_distribution(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
+    """Return the win distribution of one hand, from the probability and the pay of each row."""
     total = lcm(*(rate.denominator for rate in rates))
     counts = {0: total}
     for rate, pay in zip(rates, pays, strict=True):

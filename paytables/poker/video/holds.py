@@ -38,7 +38,7 @@ STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Data of the cards at some indices of the deal, one array entry per class of deals.
+    """The cards at certain indices of a video poker deal, as data with one array entry per class of deals.
 
     They are ranks and suits of the cards that are not wild, as bits; the number of pairs among these; the
     number of wild cards in the whole deal; and whether no wild card is at another index.
@@ -50,16 +50,16 @@ class Part:
     wilds: Ints
     holds_all_wilds: Bools
 
-    def find_fits(self, line: Hold, left: Ints) -> Bools:
-        """Return, for the classes of deals ``left``, whether holding the cards at these indices fits a line."""
-        fits: Bools = self.holds_all_wilds[left]
-        ranks = self.ranks[left]
+    def find_fits(self, line: Hold, classes: Ints) -> Bools:
+        """Return, for the classes of deals ``classes``, whether holding these cards fits a line of a simple way."""
+        fits: Bools = self.holds_all_wilds[classes]
+        ranks = self.ranks[classes]
         if line.wild is not None:
-            fits = fits & (self.wilds[left] == line.wild)
+            fits = fits & (self.wilds[classes] == line.wild)
         if not line.made:
-            fits = fits & (self.pairs[left] == PAIRS[line.sets])
+            fits = fits & (self.pairs[classes] == PAIRS[line.sets])
         if line.suited:
-            fits = fits & (self.suits[left] & (self.suits[left] - 1) == 0)
+            fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
         if line.of is not None:
             fits = fits & (ranks & ~sum(1 << rank for rank in parse_span(line.of)) == 0)
         if line.row:
@@ -71,7 +71,7 @@ class Part:
 
 
 class Holds:
-    """The calculation of all ways to hold cards in a game.
+    """The calculation of all 32 ways to hold cards in every deal of a video poker game.
 
     Which rows hands win is computed once; bets only differ in what the rows pay.
     """
@@ -80,19 +80,19 @@ class Holds:
         self.definition = definition
         self.sets: Sets = build_sets(53 if definition.deck.joker else 52, HAND)
         self.deals, self.like = self.sets.classes
-        left = self.sets.cards - HAND
-        finished = [comb(left, HAND - mask.bit_count()) for mask in range(1 << HAND)]
+        undealt = self.sets.cards - HAND
+        finished = [comb(undealt, HAND - mask.bit_count()) for mask in range(1 << HAND)]
         self.unit = lcm(*finished)
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
 
     @cached_property
     def strengths(self) -> Ints:
-        """Return the strength of every hand, as an array."""
+        """Return the strength of every hand of five cards, as an array."""
         return self.sets.strengths(self.definition.deck.order)
 
     @cached_property
     def rows(self) -> Ints:
-        """Return the pay row of every hand, or the number of rows if it pays nothing."""
+        """Return the row of the pay table that every hand wins, or the number of rows if it wins none."""
         order = self.definition.deck.order
         wilds: Ints = self.sets.wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
         keys = (self.strengths >> DECIDING) * 8 + wilds  # rows depend on nothing else of a strength
@@ -109,9 +109,9 @@ class Holds:
         return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
 
     def values(self, pays: Sequence[int]) -> Ints:
-        """Return the value of each hold (row) for each class of deals (column), in ``1 / unit`` credits.
+        """Return the mean win of each of the 32 holds (row) in each class of deals (column), in ``1 / unit`` credits.
 
-        There are 32 holds. ``pays`` are credits by row of the pay table.
+        ``pays`` are credits by row of the pay table.
         """
         tables: list[Ints] = [
             np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
@@ -132,26 +132,33 @@ class Holds:
         means, which = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
         np.add.at(often, which, self.like)
-        squares = sum(mean * mean * like for mean, like in zip(means.tolist(), often.tolist(), strict=True))
+        squares = sum(
+            mean * mean * like_deals for mean, like_deals in zip(means.tolist(), often.tolist(), strict=True)
+        )
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def select_cards_held_by(self, way: Way) -> Ints:
-        """Return the cards, as bits of indices, that a simple way holds in each class of deals.
+        """Return the cards, as bits of indices, that a simple way to hold keeps in each class of deals.
 
         Raises :class:`AnalysisError` if no line of it fits some deal.
         """
         order = self.definition.deck.order
-        made = self.strengths[self.deals] >> CATEGORY
+        categories = self.strengths[self.deals] >> CATEGORY
         masks = np.full(len(self.deals), -1, dtype=np.int64)
         for line in way.line:
-            left = np.flatnonzero(masks < 0)
+            open_classes = np.flatnonzero(masks < 0)
             if line.made:
-                left = left[np.isin(made[left], [order.categories[::-1].index(name) for name in line.made])]
-            lowest = np.full(len(left), 1 << 13, dtype=np.int64)
+                open_classes = open_classes[
+                    np.isin(
+                        categories[open_classes],
+                        [order.categories[::-1].index(name) for name in line.made],
+                    )
+                ]
+            lowest = np.full(len(open_classes), 1 << 13, dtype=np.int64)
             for mask in (mask for mask in range(1 << HAND) if mask.bit_count() == line.cards):
-                ranks = self.parts[mask].ranks[left]
-                fits = self.parts[mask].find_fits(line, left) & (ranks < lowest)
-                masks[left[fits]] = mask
+                ranks = self.parts[mask].ranks[open_classes]
+                fits = self.parts[mask].find_fits(line, open_classes) & (ranks < lowest)
+                masks[open_classes[fits]] = mask
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:
             raise AnalysisError(f"{self.definition.game.id}: {way.name.en}: no line for some deals")
@@ -159,7 +166,7 @@ class Holds:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """Return the data of the cards at each choice of indices; the choice as bits is the index in the list."""
+        """Return the data of the cards at each choice of indices of a deal; the list index is the choice as bits."""
         wild = self.definition.deck.order.wild
         cards = self.sets.members[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
@@ -185,6 +192,6 @@ class Holds:
         return found
 
     def mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one hand, in credits, if the cards in ``masks`` are held."""
+        """Return the mean win of one hand, in credits, if the cards in ``masks`` are held in each class of deals."""
         found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

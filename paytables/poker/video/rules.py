@@ -21,18 +21,18 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class VideoPokerRules(Tableless):
-    """A playable video poker game."""
+    """The rules of a playable video poker game."""
 
     definition: VideoPokerDefinition
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the costs of every number of credits on every number of hands, ascending."""
+        """Return the total cost of every number of credits on every number of hands, ascending."""
         bets = self.definition.bets
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
     def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` in total on ``hands`` hands.
+        """Return the wager of ``credits_`` in total, spread evenly over ``hands`` hands.
 
         By default it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
         """
@@ -40,8 +40,8 @@ class VideoPokerRules(Tableless):
         if set(options) - {"hands"}:
             raise WagerError(f"video poker takes hands; not {', '.join(sorted(options))}")
         for hands in bets.hands:
-            each, remainder = divmod(credits_, hands)
-            if options.get("hands", hands) == hands and not remainder and each in bets.credits:
+            credits_per_hand, remainder = divmod(credits_, hands)
+            if options.get("hands", hands) == hands and not remainder and credits_per_hand in bets.credits:
                 return Wager(credits_, {"hands": hands})
         named = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
@@ -51,25 +51,26 @@ class VideoPokerRules(Tableless):
 
     @cached_property
     def _ranking(self) -> Ranking:
-        """Return the ranking of hands, built once."""
+        """Return the ranking of poker hands in this game's deck, built once."""
         return Ranking(self.definition.deck.order)
 
     def pay(self, cards: list[int]) -> Pay | None:
-        """Return the row of the pay table that five cards win, or None."""
+        """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
         row = find_row(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
     def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
-        """Return the cards that the best play holds, as bits of indices; empty if the definition does not store it."""
+        """Return the cards of a deal that the best play holds, as bits of indices; empty if that is not stored."""
         proofs = self.definition.proved
         if proofs is None:
             return {}
-        proof = proofs.of(most=credits_ == self.definition.most)
+        proof = proofs.of(is_highest_bet=credits_ == self.definition.most)
         return {"advice": hold(unpack_policy(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
 
     def _describe_hand(self, cards: list[int]) -> dict[str, str]:
+        """Return the text of a five-card hand for the player, by language."""
         pay = self.pay(cards)
         if pay is not None:
             return pay.title
@@ -77,51 +78,53 @@ class VideoPokerRules(Tableless):
         return {"en": english, "fr": french}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal, ask which cards are held, and complete every hand from its own deck."""
+        """Play a game: deal five cards, ask which are held, and complete every hand from its own deck."""
         hands = self.wager(wager.credits, **wager.options).options["hands"]
-        each = wager.credits // hands
+        credits_per_hand = wager.credits // hands
         shoe = Shoe.of(joker=self.definition.deck.joker)
         dealt = [shoe.deal(draw, f"deal {n + 1}") for n in range(HAND)]
         for card in dealt:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
-        made = self.pay(dealt)
-        has = None if made is None else made.id
+        row = self.pay(dealt)
+        has = None if row is None else row.id
         prompt = {
             **self._build_felt([dealt]),
             "won": has,
             "result": self._describe_hand(dealt),
-            **self.advice(dealt, each),
+            **self.advice(dealt, credits_per_hand),
         }
         decision = Decision("hold", tuple(range(1 << HAND)), prompt)
         held = decision.check((yield decision))
         thrown = [place for place in range(HAND) if not held >> place & 1]
         yield from (Cue("discard", {"hand": "player", "index": place}) for place in thrown)
-        level = self.definition.level(each, hands)
+        level = self.definition.level(credits_per_hand, hands)
         finished: list[list[int]] = []
         won: list[tuple[int, str]] = []
         hit: list[str] = []
-        pays = dict(zip((pay.id for pay in self.definition.pay), self.definition.pays(each), strict=True))
+        pays = dict(
+            zip((pay.id for pay in self.definition.pay), self.definition.pays(credits_per_hand), strict=True)
+        )
         for hand in range(1, hands + 1):
-            cards, left = list(dealt), Shoe(list(shoe.counts))
+            cards, deck = list(dealt), Shoe(list(shoe.counts))
             for place in thrown:
-                cards[place] = left.deal(draw, f"hand {hand} card {place + 1}")
+                cards[place] = deck.deal(draw, f"hand {hand} card {place + 1}")
                 data = {"hand": _format_hand_id(hand), "index": place, "card": format_card(cards[place])}
                 yield Cue("draw", data)
             finished.append(cards)
             pay = self.pay(cards)
             if pay is None:
-                yield Settlement("lost", 0, {"hand": hand}, staked=each)
+                yield Settlement("lost", 0, {"hand": hand}, staked=credits_per_hand)
                 continue
             won.append((pays[pay.id], pay.id))
             if level is not None and pay.id == level.row:
                 hit.append(level.id)
             credits_ = 0 if hit else pays[pay.id]
-            yield Settlement(pay.id, credits_, {"hand": hand}, staked=each, pays=True)
+            yield Settlement(pay.id, credits_, {"hand": hand}, staked=credits_per_hand, pays=True)
         display = {**self._build_felt(finished), "held": held, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the level that one hand at the maximum credits plays for, if there is one."""
+        """Return the progressive level for which one hand at the maximum credits plays, if there is one."""
         hands = wager.options["hands"]
         level = self.definition.level(wager.credits // hands, hands)
         if level is None:
@@ -139,10 +142,11 @@ class VideoPokerRules(Tableless):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return the level at the only price for which it is played."""
+        """Return the progressive level at the only price for which it is played."""
         return self.levels(self.wager(self.definition.most, hands=1))
 
     def _build_felt(self, hands: list[list[int]]) -> dict[str, object]:
+        """Return the hands for the screen, each with what it wins."""
         shown_hands = []
         for n, cards in enumerate(hands, 1):
             pay = self.pay(cards)
@@ -155,7 +159,7 @@ class VideoPokerRules(Tableless):
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     def presentation(self) -> dict[str, object]:
-        """Return the pay table for each credit and what may be bet (:file:`paytables/FELTS.md`)."""
+        """Return what a screen needs: the pay table per credit and the bets (:file:`paytables/FELTS.md`)."""
         bets = self.definition.bets
         by_credits = {credits_: self.definition.pays(credits_) for credits_ in bets.credits}
         return {
@@ -195,23 +199,23 @@ class VideoPokerRules(Tableless):
         )
 
     def prove(self, *_: object) -> Proofs:
-        """Compute the proof that the definition stores (laboratory packages)."""
+        """Compute the exact figures that the definition stores as its proof (laboratory packages)."""
         return figures.prove(self.definition)
 
     def verify(self) -> None:
-        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
+        """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures; see :mod:`paytables.poker.video.figures`."""
+        """Return the exact figures of the game; see :mod:`paytables.poker.video.figures`."""
         return figures.analyse(self.definition)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of one wager."""
+        """Return the exact figures of one wager: its credits on its number of hands."""
         hands = self.wager(wager.credits, **wager.options).options["hands"]
         return figures.analyse_bet(self.definition, wager.credits // hands, hands)
 
 
 def _format_hand_id(hand: int) -> str:
-    """Return the id of a hand. The first one, which is dealt and held, is the player's; the others are numbered."""
+    """Return the id of a hand on the felt: the first, which is dealt and held, is the player's, others are numbered."""
     return "player" if hand == 1 else f"player-{hand}"

@@ -18,7 +18,10 @@ from paytables.wording import format_known_names
 
 
 class Deck(Strict):
-    """52 cards, with or without a joker; the joker and ``wild`` ranks represent any card."""
+    """The deck of a video poker game: 52 cards, with or without a joker.
+
+    The joker and the ``wild`` ranks represent any card.
+    """
 
     joker: bool = False
     wild: Listed = ()
@@ -32,20 +35,20 @@ class Deck(Strict):
 
     @property
     def order(self) -> Order:
-        """Return the ranking order of the deck's hands."""
+        """Return the order by which hands of this deck are ranked."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
         return Order(categories=CATEGORIES, wild=wild) if wild else FIVE
 
 
 class Pay(HandRow):
-    """A row of the pay table: ``pays`` credits for each credit bet, ``most_pays`` at the maximum bet."""
+    """A row of the video poker pay table: ``pays`` credits for each credit bet, ``most_pays`` at the maximum bet."""
 
     pays: PositiveInt
     most_pays: PositiveInt | None = None
 
 
 class Bets(Strict):
-    """The credits per hand, and the number of hands that may be played from one deal."""
+    """The bets of a video poker game: credits per hand, and the number of hands that may be played from one deal."""
 
     credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
     hands: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
@@ -61,7 +64,7 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A level that ``row`` wins instead of its pay, by one hand at the maximum credits.
+    """A progressive level that ``row`` wins instead of its pay, by one hand at the maximum credits.
 
     The cabinet stores its meter and pays it. ``increment`` is the share of each such bet that goes to it.
     """
@@ -74,11 +77,11 @@ class Progressive(Strict):
 
 
 class Proof(Strict):
-    """The figures of the best holds for a number of credits: how often a hand wins each row, in the rows' order.
+    """Exact figures of the best holds for one number of credits: how often a hand wins each row of the pay table.
 
-    ``deals`` is the mean, over all deals, of the squared mean win (in credits for each credit bet). ``worst``
-    is the return of the worst holds, ``simplest`` that of the simple way :attr:`simplest`. ``policy`` has the
-    cards held in each class of deals.
+    ``rates`` are in the rows' order. ``deals`` is the mean, over all deals, of the squared mean win (in
+    credits for each credit bet). ``worst`` is the return of the worst holds, ``simplest`` that of the simple
+    way :attr:`simplest`. ``policy`` has the cards held in each class of deals.
     """
 
     rates: tuple[Exact, ...]
@@ -89,18 +92,21 @@ class Proof(Strict):
 
 
 class Proofs(Strict):
-    """``most`` is for a hand at the maximum credits, ``fewer`` for any other if its pays differ."""
+    """The exact figures of a video poker game: ``most`` at the maximum credits, ``fewer`` at any other number.
+
+    ``fewer`` is given only if its pays per credit differ.
+    """
 
     most: Proof
     fewer: Proof | None = None
 
-    def of(self, *, most: bool) -> Proof:
-        """Return the proof for a hand at the maximum credits, or for any other hand."""
-        return self.most if most or self.fewer is None else self.fewer
+    def of(self, *, is_highest_bet: bool) -> Proof:
+        """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
+        return self.most if is_highest_bet or self.fewer is None else self.fewer
 
 
 class Hold(Strict):
-    """A line of a simple way to hold: hold this number of ``cards``, with all wild ones, if they meet the conditions.
+    """A line of a simple way to hold in video poker: hold ``cards`` cards, with all wild ones, if they fit.
 
     ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the number of wild cards
     among them. For the other held cards, ``sets`` says which sets they form (none, a pair, ...), ``of`` gives
@@ -119,20 +125,23 @@ class Hold(Strict):
 
 
 class Way(Strict):
-    """A published way to hold. The first of its lines that fits applies; if it fits twice, to the lowest ranks."""
+    """A published simple way to hold cards. The first of its lines that fits applies.
+
+    If a line fits in two ways, it applies to the lowest ranks.
+    """
 
     name: Text
     line: tuple[Hold, ...]
 
 
 class Simplest(Strict):
-    """The simple way of :file:`simple.toml` for which a game's figure is computed."""
+    """The choice of a simple way in :file:`simple.toml`, for which a game's figure is computed."""
 
     way: Identifier
 
     @property
     def data(self) -> Way:
-        """Return the way of play of this name."""
+        """Return the simple way to hold cards that has this name."""
         return _load_simple_ways()[self.way]
 
     @field_validator("way")
@@ -145,6 +154,7 @@ class Simplest(Strict):
 
 @cache
 def _load_simple_ways() -> dict[str, Way]:
+    """Return the simple ways to hold cards in :file:`simple.toml`, by name."""
     text = Path(__file__).with_name("simple.toml").read_text()
     return {name: Way.model_validate(way) for name, way in tomllib.loads(text).items()}
 
@@ -189,11 +199,11 @@ class VideoPokerDefinition(Definition):
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 
     def level(self, credits_: int, hands: int) -> Progressive | None:
-        """Return the level that ``hands`` hands of ``credits_`` credits play for, or None."""
+        """Return the progressive level for which ``hands`` hands of ``credits_`` credits play, or None."""
         return self.progressive if hands == 1 and credits_ == self.most else None
 
     def pays(self, credits_: int) -> tuple[int, ...]:
-        """Return what each row pays for ``credits_`` credits on a hand, in credits; a level as its reset."""
+        """Return what each row of the pay table pays for ``credits_`` credits on a hand; a level as its reset."""
         pays = [pay.pays * credits_ for pay in self.pay]
         if credits_ == self.most:
             pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]

@@ -87,20 +87,20 @@ def test_bets_a_throw_are_those_of_the_stationary_table():
     for n in points:  # what flows into a point is what stays of it and of a come-out
         assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
     assert share[None] == COME_OUT
-    places = load_game(QUEBEC).rules.places
+    rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     assert (
-        compute_stakes_per_throw(places["pass"])
-        == compute_stakes_per_throw(places["dontpass"])
+        compute_stakes_per_throw(rules_by_spot["pass"])
+        == compute_stakes_per_throw(rules_by_spot["dontpass"])
         == F(165, 557)
     )
-    assert compute_stakes_per_throw(places["come"]) == F(392, 557)
-    assert compute_stakes_per_throw(places["odds-pass"], 6) == F(165, 557) * F(5, 36)
-    assert compute_stakes_per_throw(places["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
-    assert compute_stakes_per_throw(places["right-6"]) == F(11, 36) * F(392, 557)
-    assert compute_stakes_per_throw(places["lay-5"]) == F(10, 36)
-    assert compute_stakes_per_throw(places["hard-8"]) == F(11, 36) * F(392, 557)
-    assert compute_stakes_per_throw(load_game(MONACO).rules.places["hard-8"]) == F(11, 36)
-    assert compute_stakes_per_throw(places["field"]) == 1
+    assert compute_stakes_per_throw(rules_by_spot["come"]) == F(392, 557)
+    assert compute_stakes_per_throw(rules_by_spot["odds-pass"], 6) == F(165, 557) * F(5, 36)
+    assert compute_stakes_per_throw(rules_by_spot["odds-dontcome-4"]) == F(392, 557) * F(3, 36)
+    assert compute_stakes_per_throw(rules_by_spot["right-6"]) == F(11, 36) * F(392, 557)
+    assert compute_stakes_per_throw(rules_by_spot["lay-5"]) == F(10, 36)
+    assert compute_stakes_per_throw(rules_by_spot["hard-8"]) == F(11, 36) * F(392, 557)
+    assert compute_stakes_per_throw(load_game(MONACO).rules.rules_by_spot["hard-8"]) == F(11, 36)
+    assert compute_stakes_per_throw(rules_by_spot["field"]) == 1
     notes = {bet.bet: bet.notes[0] for bet in analyse(load_game(QUEBEC)).bets}
     assert (
         "3.3757 throws on average (557/165); the house keeps 7/495 of it a bet, 7/1671 a throw"
@@ -139,7 +139,7 @@ def test_every_bet_played_thousands_of_times_comes_to_its_figures(house):
     play_each(house, 4_000, 951)
 
 
-def brute(places, bets, point, told, depth=60):
+def brute(rules_by_spot, bets, point, told, depth=60):
     """The law of all that bets bring back, by walking every throw from a state until little is left."""
     from rigs.craps_text import throw
 
@@ -149,7 +149,7 @@ def brute(places, bets, point, told, depth=60):
         after = {}
         for (left, now, back), share in ahead.items():
             for a, b in product(range(1, 7), repeat=2):
-                given, still, then = throw(places, dict(left), now, told, a, b)
+                given, still, then = throw(rules_by_spot, dict(left), now, told, a, b)
                 total = back + sum(given.values())
                 if still:
                     key = (tuple(sorted(still.items())), then, total)
@@ -183,9 +183,9 @@ def test_bets_together_have_their_joint_law(house, bets):
     )
     alone = {one.bet: one for one in analyse(game).bets}
     means = {
-        place.id: alone[place.group].rtp * bets[place.id]
-        for place in game.rules.places.values()
-        if place.id in bets
+        spot_rules.id: alone[spot_rules.group].rtp * bets[spot_rules.id]
+        for spot_rules in game.rules.rules_by_spot.values()
+        if spot_rules.id in bets
     }
     assert bet.rtp * bet.cost_credits == sum(means.values())
 
@@ -342,10 +342,10 @@ def test_ways_to_play_that_are_none_are_refused():
 
 @pytest.mark.requirement("P-07")
 def test_the_chain_of_a_bet_alone_is_that_of_the_table():
-    places = load_game(QUEBEC).rules.places
+    rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     from paytables import Bet
 
-    chain = Chain(places)
+    chain = Chain(rules_by_spot)
     for point in (None, 4, 6, 9):
         wins = chain.wins(State(point, 0, (Bet("right-5", 5),)))
         assert wins == {0: F(3, 5), 12: F(2, 5)}

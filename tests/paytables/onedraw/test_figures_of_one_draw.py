@@ -72,7 +72,7 @@ KNOWN: dict[str, Mapping[str, Fraction]] = {
 def test_every_bet_returns_what_it_is_known_to(name: str) -> None:
     found = returns(load_game(name))
     assert {bet: found[bet] for bet in KNOWN[name]} == KNOWN[name]
-    assert all(place.spot.group in found for place in one_draw(load_game(name)).places)
+    assert all(rules.spot.group in found for rules in one_draw(load_game(name)).spot_rules)
 
 
 def one_draw(game: Game) -> OneDrawTable:

@@ -16,7 +16,7 @@ from journals import CREDIT, clock, edit, find, insert, make_state, one_play, re
 
 from meters import Journal, JournalDamaged, Transaction, Transfer, open_view
 from meters.anchor import Anchor, Head
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.entry import decode
 from meters.keys import MachineKey
 from meters.log import SealedEntry
@@ -74,7 +74,7 @@ def rewritten(folder, change):
                 ),
             )
         connection.commit()
-    log = Place(DiskStorage(), folder, folder / SECOND_FOLDER).log()
+    log = JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).log()
     log.scan()
     log.put_aside(1)
     log.scan()

@@ -23,7 +23,7 @@ from meters import (
     open_view,
     recall,
 )
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.keys import MachineKey
 from meters.keys import format_fingerprint as fingerprint_of
 from meters.storage import DiskStorage
@@ -282,7 +282,7 @@ def _verify_copies(
         first = _conclude_audit(
             one.run(view.iter_bodies(one.reached[0]), head=head, jobs=jobs), one, points[0]
         )
-        place = Place(DiskStorage(), folder, second)
+        place = JournalLocation(DiskStorage(), folder, second)
         two = create_auditor(points[1])
         bodies = view.iter_second_medium_bodies(place, two.reached[0])
         reports = {

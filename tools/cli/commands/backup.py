@@ -13,7 +13,7 @@ from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private
 from meters import JournalError, open_view
-from meters.copies import SECOND_FOLDER, Place
+from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.keys import format_fingerprint
 from meters.lock import FolderLock
 from meters.recall import read_details
@@ -117,7 +117,7 @@ def _restore(
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
     file = file.placed(cabinet.absolute().parent)
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
-    used = Place(DiskStorage(), folder.root, second).has_journal
+    used = JournalLocation(DiskStorage(), folder.root, second).has_journal
     if used:
         _require_later_journal(folder, found, second)
     roster_of_backup = _read_roster(folder, found)

@@ -14,7 +14,7 @@ from paytables.layout import Odds, push_bet, settle_bet
 
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH: Final = Odds.parse("0:1")
-#: The effect of a throw on a bet: won at odds, lost (None), or the id of the spot where it stands next.
+#: The effect of a throw on a craps bet: won at odds, lost (None), or the id of the spot where it stands next.
 Fate: TypeAlias = Odds | str | None
 
 _LINES: Final = ("pass", "dontpass", "come", "dontcome")
@@ -23,7 +23,7 @@ _BOXES: Final = ("come", "dontcome")
 
 @dataclass(frozen=True)
 class SpotRules:
-    """The rules of one betting spot.
+    """The rules of one betting spot of a craps layout.
 
     ``key`` is its number or its dice. A come bet has more spots, one per number to which it may travel. For
     odds, ``line`` is the kind of the bet they are placed on, and ``needs`` the spot of that bet.
@@ -37,7 +37,7 @@ class SpotRules:
 
     @property
     def number(self) -> int | None:
-        """Return the number that must come before 7, or None if the spot has no fixed number."""
+        """Return the number that must be thrown before 7, or None if the spot has no fixed number."""
         return int(self.key) if self.key and self.bet.kind != "hop" else None
 
     @property
@@ -47,19 +47,22 @@ class SpotRules:
 
     @property
     def is_removable(self) -> bool:
-        """Return whether the player may take a standing bet down: any except pass and come."""
+        """Return whether the player may take a standing bet on this spot down: any except pass and come."""
         return self.can_outlast_throw and self.bet.kind not in {"pass", "come"}
 
     @property
     def can_switch_on_off(self) -> bool:
-        """Return whether the player may turn the bet on or off.
+        """Return whether the player may turn a bet on this spot on or off.
 
         That is so for bets that are off on a come-out, and for a don't come bet that may wait.
         """
         return self.bet.off or (self.bet.waits and not self.key)
 
     def accepts_bets(self, point: int | None) -> bool:
-        """Return whether bets are accepted: the line before a come-out, come after it, odds on a known point."""
+        """Return whether the spot accepts bets with this point (None: on a come-out).
+
+        The line does before a come-out, come after it, odds on a known point.
+        """
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
             return not known or self.bet.put
@@ -69,18 +72,18 @@ class SpotRules:
 
     @cached_property
     def _wins_on_seven(self) -> bool:
-        """Return whether the bet wins when a seven is thrown."""
+        """Return whether a bet on this spot wins when a seven is thrown."""
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """Return each of the odds that a bet on this spot may pay with this point."""
+        """Return all the odds that a bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
     def fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> Fate:
-        """Return what a throw does to a bet on this spot.
+        """Return what a throw of the dice does to a bet on this spot.
 
         ``is_reversed``: the player has turned it on or off, against the default.
         """
@@ -99,7 +102,7 @@ class SpotRules:
         return self._find_race_fate(dice, number, point)
 
     def _find_first_throw_fate(self, total: int) -> Fate:
-        """Return the effect of the first throw of a line bet; a total that decides nothing becomes its point."""
+        """Return what its first throw does to a line bet; a total that decides nothing becomes its point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
         if self._wins_on_seven:
@@ -116,26 +119,32 @@ class SpotRules:
         return self.pays(point)[0] if won else None
 
     def unit(self, point: int | None) -> tuple[int, int]:
-        """Return the smallest stake at which every pay is in whole credits, and the commission on it, in credits."""
+        """Return the smallest stake on this spot that pays whole credits, and its commission, in credits.
+
+        ``point`` is the table's point, None on a come-out.
+        """
         pays = [odds.net for odds in self.pays(point)]
         commission = self.bet.commission
         if commission is None:
             return lcm(*(net.denominator for net in pays)), 0
         rate = Fraction(commission.percent, 100)
         shares = [rate if commission.of == "stake" else rate * net for net in pays]
-        stake = lcm(*(each.denominator for each in (*pays, *shares)))
+        stake = lcm(*(fraction.denominator for fraction in (*pays, *shares)))
         return stake, int(stake * max(shares))
 
     def step(self, point: int | None) -> int:
-        """Return the unit of a bet in credits, commission included: every bet is a multiple of it."""
+        """Return the unit of bets on this spot in credits, commission included: every bet is a multiple of it."""
         return sum(self.unit(point))
 
     def commission(self, credits_: int, point: int | None) -> int:
-        """Return the part of a bet that is commission, in credits."""
+        """Return the part of a bet of ``credits_`` on this spot that is commission, in credits."""
         return credits_ // self.step(point) * self.unit(point)[1]
 
     def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
-        """Return the settlement of a bet: won at ``odds``, or lost if None. The commission is kept in both cases."""
+        """Return the settlement of a bet on this spot: won at ``odds``, or lost if None.
+
+        The commission is kept in both cases.
+        """
         if odds is None:
             return settle_bet(bet, None)
         paid = self.commission(bet.credits, point)
@@ -145,14 +154,17 @@ class SpotRules:
         return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
-        """Return the settlement of a bet that is taken down: everything but the commission is returned."""
+        """Return the settlement of a bet that is taken down: all but the commission is returned."""
         paid = self.commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
-        """Return the betting spot as it is offered with this point."""
+        """Return this betting spot, with limits and odds, as the layout offers it with this point."""
         step, bet = self.step(point), self.bet
-        name, odds = bet.name.model_dump(), " / ".join(dict.fromkeys(each.text for each in self.pays(point)))
+        name, odds = (
+            bet.name.model_dump(),
+            " / ".join(dict.fromkeys(odds_.text for odds_ in self.pays(point))),
+        )
         return Spot(
             id=self.id,
             group=self.group,
@@ -169,17 +181,17 @@ class SpotRules:
         )
 
     def most_times(self, point: int | None) -> int | None:
-        """Return the maximum multiple of the bet for odds placed on it, or None if no multiple is set."""
+        """Return the maximum multiple of the bet on which odds are placed, or None if no multiple is set."""
         return self.bet.times.get(self.key or str(point)) if self.needs else None
 
     @property
     def group(self) -> str:
-        """Return the id of the kind of bet, with its pay if the spots of that kind do not all pay the same."""
+        """Return the id of the kind of bet on this spot, with its pay if spots of that kind pay differently."""
         several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
         return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
 
     def _covers(self, point: int | None) -> tuple[str, ...]:
-        """Return the totals with which the bet wins on the next throw; for a hop, its dice."""
+        """Return the totals with which a bet on this spot wins on the next throw; for a hop, its dice."""
         if self.bet.kind == "hop":
             return (self.key,)
         wins = {
@@ -191,7 +203,7 @@ class SpotRules:
 
 
 def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> Settlement:
-    """Return the settlement with other credits, after the commission."""
+    """Return a settlement that pays ``credits_`` instead, after the commission, which its detail states."""
     detail = {"commission": commission} if commission else {}
     s = settlement
     return Settlement(s.name, credits_, detail, s.spot, s.staked, s.seat)
@@ -203,44 +215,49 @@ THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
 
 @dataclass(frozen=True, eq=False)
 class Felt:
-    """The betting spots of a table by id, and what each offers at each point."""
+    """The betting spots of a craps table by id, and what each offers at each point."""
 
     definition: CrapsDefinition
 
     @cached_property
-    def places(self) -> Mapping[str, SpotRules]:
-        """Return the rules of every spot by id, in the order of the bets."""
-        return {place.id: place for place in _build_places(self.definition)}
+    def rules_by_spot(self) -> Mapping[str, SpotRules]:
+        """Return the rules of every betting spot by its id, in the order of the definition's bets."""
+        return {spot_rules.id: spot_rules for spot_rules in _build_spot_rules(self.definition)}
 
     @cached_property
     def removable(self) -> frozenset[str]:
         """Return the ids of the spots whose bets may be taken down."""
-        return frozenset(place.id for place in self.places.values() if place.is_removable)
+        return frozenset(
+            spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.is_removable
+        )
 
     @cached_property
     def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
-        """Return the spots by point, then by id; point None is a come-out."""
+        """Return the betting spots by point, then by id; point None is a come-out."""
         return {
-            point: {place.id: place.spot(point) for place in self.places.values()}
+            point: {spot_rules.id: spot_rules.spot(point) for spot_rules in self.rules_by_spot.values()}
             for point in (None, *NUMBERS)
         }
 
 
-def check_places(felt: Felt, file: str) -> None:
-    """Refuse two spots with the same id, and limits that no bet can meet. Raises :class:`DefinitionError`."""
-    ids = [place.id for place in _build_places(felt.definition)]
+def check_spots(felt: Felt, file: str) -> None:
+    """Refuse a craps layout with two spots of the same id, or with limits that no bet can meet.
+
+    Raises :class:`DefinitionError`.
+    """
+    ids = [spot_rules.id for spot_rules in _build_spot_rules(felt.definition)]
     for name in ids:
         if ids.count(name) > 1:
             raise DefinitionError(file, "bet", f"two places are called {name!r}")
     for spots in felt.spots.values():
         for spot in spots.values():
             if spot.least > spot.most:
-                bet = felt.definition.bet.index(felt.places[spot.id].bet)
+                bet = felt.definition.bet.index(felt.rules_by_spot[spot.id].bet)
                 why = f"no bet on {spot.id!r} is a multiple of {spot.step}"
                 raise DefinitionError(file, f"bet.{bet}.most", why)
 
 
-def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
+def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     """Return the rules of every betting spot that the definition's bets need."""
     bets = {bet.id: bet for bet in definition.bet}
     found: list[SpotRules] = []
@@ -253,7 +270,7 @@ def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
             on = bets[str(bet.on)]
             keys = [str(n) for n in NUMBERS] if on.kind in _BOXES else [""]
             found += [
-                SpotRules(_format_place_id(bet, key), bet, key, on.kind, _format_place_id(on, key))
+                SpotRules(_format_spot_id(bet, key), bet, key, on.kind, _format_spot_id(on, key))
                 for key in keys
             ]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:
@@ -261,5 +278,6 @@ def _build_places(definition: CrapsDefinition) -> list[SpotRules]:
     return found
 
 
-def _format_place_id(bet: CrapsBet, key: str) -> str:
+def _format_spot_id(bet: CrapsBet, key: str) -> str:
+    """Return the id of a bet's spot for this number or dice; the bet's own id if ``key`` is empty."""
     return f"{bet.id}-{key}" if key else bet.id
