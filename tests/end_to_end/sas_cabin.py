@@ -12,8 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-from rigs.moments import machine_clock
-
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
@@ -22,7 +20,6 @@ from egm.unix_sockets import open_socket_address
 from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.store import Store
-from tools.dev.host.trace import Recorder
 
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""
@@ -250,15 +247,10 @@ class Cabin:
             line.close()
 
     @contextlib.contextmanager
-    def host(self, name="main", **options):
-        """Our host on a SAS line, recorded; its ledger is kept from one use to the next; connected."""
-        recording = self.root / f"line-{len(list(self.root.glob('line-*')))}-{name}.jsonl"
-        with (
-            Store.open(self.root / f"host-{name}.sqlite", machine_clock) as store,
-            recording.open("w") as file,
-            self.line(name, recorder=Recorder(file, time.monotonic_ns)) as line,
-        ):
-            host = Host(line, store, now=machine_clock, **options)
+    def host(self, name="main"):
+        """Connect our host to a SAS line; its ledger is kept from one use to the next."""
+        with Store.open(self.root / f"host-{name}.sqlite") as store, self.line(name) as line:
+            host = Host(line, store)
             host.connect(PATIENCE)
             yield host
 

@@ -3,14 +3,12 @@
 import signal
 
 import pytest
-from rigs.moments import machine_clock
 from sas_cabin import Cabin
 
 from egm.tickets.numbers import create_secure_enhanced_number
 from meters import open_view
 from tools.dev.host.store import Amounts, Store, TicketState, TransferState
 from tools.dev.host.transfers import IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
-from tools.dev.host.verbs import obey
 
 SYSTEM = '[host]\ntickets = "system"\ntransfers = true\nasset_number = 100\n'
 AGES = 60.0
@@ -26,7 +24,7 @@ def agree(cabin):
     """Machine and host have the same tickets and transfers in their books; return the machine's meters."""
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
-    with Store.open(cabin.root / "host-main.sqlite", machine_clock) as store:
+    with Store.open(cabin.root / "host-main.sqlite") as store:
         tickets, transfers = store.tickets(), store.transfers()
     out = [t for t in tickets if t.state in (TicketState.ISSUED, TicketState.REDEEMED)]
     back = [t for t in tickets if t.state is TicketState.REDEEMED]
@@ -42,7 +40,16 @@ def agree(cabin):
 
 
 def until(host, what):
-    assert host.run_until(what, AGES), [report.text for report in host.reports]
+    assert host.run_until(what, AGES), list(host.reports)
+
+
+def transferred_cents(host, type_, cents):
+    """Order a transfer and follow it to its end; return the cents that it moved."""
+    order = host.transfers.order(type_, Amounts(cashable_cents=cents))
+    until(host, lambda: not host.store.open_transfers("SAS-1"))
+    (ended,) = [transfer for transfer in host.store.transfers() if transfer.id == order.id]
+    assert ended.state is TransferState.DONE
+    return ended.amounts.total_cents
 
 
 def sees(cabin, host, **facts):
@@ -75,7 +82,7 @@ def test_a_ticket_goes_out_and_comes_back(cabin):
 
         def refused():
             cabin.does("bill", "insert_ticket", barcode=ticket.number)  # a copy of it
-            return any("refused (84)" in report.text for report in host.reports)
+            return any("refused (84)" in report for report in host.reports)
 
         until(host, refused)
         until(host, lambda: host.conversation.idle)
@@ -87,12 +94,12 @@ def test_a_ticket_goes_out_and_comes_back(cabin):
 @pytest.mark.sas(polls="72 73 74", exceptions="69")
 def test_money_is_transferred_in_played_and_transferred_out(cabin):
     with cabin.host() as host:
-        until(host, lambda: host.transfers.registration.registered)
-        assert obey(host, ["aft", "in", "5.00"])["moved_cents"] == 500
+        until(host, lambda: host.transfers.is_registered)
+        assert transferred_cents(host, IN_HOUSE_TO_MACHINE, 500) == 500
         sees(cabin, host, credit_cents=500)
         cabin.player.plays(3)
         left = cabin.player.sees(state="idle").credit_cents
-        assert obey(host, ["aft", "out", f"{left // 100}.{left % 100:02d}"])["moved_cents"] == left
+        assert transferred_cents(host, IN_HOUSE_TO_HOST, left) == left
         sees(cabin, host, credit_cents=0)
         until(host, lambda: host.conversation.idle)
     meters = agree(cabin)
@@ -109,7 +116,7 @@ def test_a_machine_killed_under_a_transfer_owes_nobody_anything(cabin, deaths):
     cabin.puts_in(2000)
     for steps in deaths:
         with cabin.host() as host:
-            until(host, lambda: host.transfers.registration.registered)
+            until(host, lambda: host.transfers.is_registered)
             type_ = IN_HOUSE_TO_MACHINE if steps % 2 == 0 else IN_HOUSE_TO_HOST
             host.transfers.order(type_, Amounts(cashable_cents=100))
             for _ in range(steps):
@@ -185,7 +192,7 @@ def test_a_machine_numbers_its_own_tickets_from_what_the_host_gave_it(tmp_path):
     """Secure enhanced validation: the host's identifier, the machine's sequence, both ledgers one number."""
     with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:
         with cabin.host() as host:
-            until(host, lambda: "3F validation ID not configured" in [r.text for r in host.reports])
+            until(host, lambda: "3F validation ID not configured" in host.reports)
             until(host, lambda: host.conversation.idle)
             enrolled = host.answer_to(0x4C, {"validation_id": 0, "sequence": 0}).values
             cabin.puts_in(1000)

@@ -20,7 +20,7 @@ def cabin(tmp_path):
 
 
 def until(host, what):
-    assert host.run_until(what, AGES), [report.text for report in host.reports]
+    assert host.run_until(what, AGES), list(host.reports)
 
 
 def transferred(host, type_, **cents):
@@ -43,7 +43,7 @@ def has_credits(cabin, restricted, nonrestricted, all_):
 @pytest.mark.requirement("D-12", "F-03", "K-09")
 def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
     with cabin.host() as host:
-        until(host, lambda: host.transfers.registration.registered)
+        until(host, lambda: host.transfers.is_registered)
         transferred(host, IN_HOUSE_TO_MACHINE, cashable=100, restricted=40, nonrestricted=20)
         has_credits(cabin, 40, 20, 160)
         cabin.player.plays(1)
@@ -51,7 +51,7 @@ def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
         cabin.stop(signal.SIGKILL)
         cabin.start()
     with cabin.host() as host:
-        until(host, lambda: host.conversation.idle and host.transfers.registration.registered)
+        until(host, lambda: host.conversation.idle and host.transfers.is_registered)
         cabin.player.sees(state="idle", restricted_cents=35)
         cabin.player.wish("cash_out")
         until(host, lambda: (now := cabin.player.snapshot) and now.credit_cents == 35 and now.state == "idle")
@@ -71,7 +71,7 @@ def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
 
 def test_a_host_that_holds_the_machine_lets_go_in_time(cabin):
     with cabin.host() as host:
-        until(host, lambda: host.transfers.registration.registered)
+        until(host, lambda: host.transfers.is_registered)
         cabin.puts_in(500)
         host.transfers.read_lock(0x00, 1, 100)
         seen = cabin.player.sequences

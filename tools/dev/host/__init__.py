@@ -1,4 +1,4 @@
-"""A SAS host for the bench: our second reading of the tables, written apart from the machine's.
+"""A SAS host for the tests: our second reading of the tables, written apart from the machine's.
 
 Only the checksum and the tables of names are shared with the machine's side (:mod:`egm.links.sas`): the
 shapes of requests and answers, the order of a conversation and the money's ledger here are this package's

@@ -8,8 +8,7 @@ not understood is requested again, unchanged.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Final
 
 from tools.dev.host.messages import SYNC, Answer, Outcome, expects_answer, general_poll, is_general
@@ -22,46 +21,16 @@ TRIES: Final = 4
 _INTERRUPTIONS_MAX: Final = 50
 
 
-class Link(StrEnum):
-    """Whether the machine answers."""
-
-    UP = "up"
-    DOWN = "down"
-
-
 @dataclass(slots=True)
 class Order:
-    """A poll to be sent once, and who wants its answer (SILENCE where none came after all tries)."""
+    """A poll to be sent once, and who wants its answer (SILENCE if none came after all tries)."""
 
     request: bytes
     on_answer: Callable[[Answer], None] = lambda _answer: None
     tries: int = TRIES
-    _left: int = field(init=False)
-    _interruptions: int = field(init=False, default=_INTERRUPTIONS_MAX)
-
-    def __post_init__(self) -> None:
-        self._left = self.tries
-
-    def failed(self) -> bool:
-        """Count a try without an answer; whether it was the last."""
-        self._left -= 1
-        return self._left <= 0
-
-    def interrupted(self) -> bool:
-        """Count an answer that was something else; whether there were too many."""
-        self._interruptions -= 1
-        return self._interruptions <= 0
-
-
-@dataclass(slots=True)
-class Count:
-    """Counts of the messages on the line since the start."""
-
-    polls: int = 0
-    silences: int = 0
-    damaged: int = 0
-    repeats: int = 0
-    late: int = 0
+    """Tries left without an answer."""
+    interruptions: int = _INTERRUPTIONS_MAX
+    """Answers left that may be something else."""
 
 
 class Conversation:
@@ -73,8 +42,8 @@ class Conversation:
         """``on_report`` hears every exception and event, once each; ``period_seconds`` between polls."""
         self.address = address
         self.period_seconds = period_seconds
-        self.link = Link.DOWN
-        self.count = Count()
+        self.is_up = False
+        """Whether the machine answers."""
         self._general = general_poll(address)
         self._on_report = on_report
         self._orders: deque[Order] = deque()
@@ -100,13 +69,13 @@ class Conversation:
         if self._settle or self._ask_again or self._current is not None:
             return 0.0
         wait = self._due - now
-        if self._orders and self.link is Link.UP:
+        if self._orders and self.is_up:
             wait = min(wait, self._hold_until - now)
         return max(0.0, wait)
 
     def next_message(self, now: float) -> bytes | None:
         """Return the next message to send, or None until :meth:`due`."""
-        if self.link is Link.UP and now - self._heard >= LINK_SECONDS:
+        if self.is_up and now - self._heard >= LINK_SECONDS:
             self._down()
         if self._settle:
             self._settle = False
@@ -114,18 +83,16 @@ class Conversation:
             return SYNC
         if self._ask_again:
             self._ask_again = False
-            self.count.repeats += 1
         elif self._current is not None:
             self._sent = self._current.request
         elif now >= self._due:  # before any order: what the machine has to say is not kept waiting
             self._sent = self._general
             self._due = now + self.period_seconds
-        elif self._orders and self.link is Link.UP and now >= self._hold_until:
+        elif self._orders and self.is_up and now >= self._hold_until:
             self._current = self._orders.popleft()
             self._sent = self._current.request
         else:
             return None
-        self.count.polls += 1
         return self._sent
 
     def answered(self, answer: Answer, now: float) -> None:
@@ -134,13 +101,9 @@ class Conversation:
             if not is_general(self._sent):
                 self._finish(answer)  # a broadcast: nobody answers, and it is done
             return
-        if answer.outcome is Outcome.SILENCE:
-            self.count.silences += 1
-        elif answer.outcome is Outcome.DAMAGED:
-            self.count.damaged += 1
-        else:
+        if answer.outcome not in {Outcome.SILENCE, Outcome.DAMAGED}:
             self._heard = now
-            self.link = Link.UP
+            self.is_up = True
         if is_general(self._sent):
             self._reported(answer)
         else:
@@ -160,29 +123,24 @@ class Conversation:
             return
         match answer.outcome:
             case Outcome.SILENCE | Outcome.DAMAGED:
-                self._ask_again = not order.failed()
+                order.tries -= 1
+                self._ask_again = order.tries > 0
                 if not self._ask_again:
                     self._finish(answer)
-            case Outcome.EVENT:
+            case Outcome.EVENT | Outcome.BUSY:
                 self._settle = True
-                self._on_report(answer)
-                if order.interrupted():
+                if answer.outcome is Outcome.EVENT:
+                    self._on_report(answer)
+                order.interruptions -= 1
+                if order.interruptions <= 0:
                     self._finish(answer)
-            case Outcome.BUSY:
-                self._set_aside(order, answer, now)
+                elif answer.outcome is Outcome.BUSY:  # come back after a while
+                    self._current = None
+                    self._orders.appendleft(order)
+                    self._hold_until = now + self.period_seconds
             case _:
                 self._settle = answer.outcome is Outcome.DATA
                 self._finish(answer)
-
-    def _set_aside(self, order: Order, answer: Answer, now: float) -> None:
-        """Come back to a busy machine after a while."""
-        if order.interrupted():
-            self._finish(answer)
-            return
-        self._current = None
-        self._orders.appendleft(order)
-        self._hold_until = now + self.period_seconds
-        self._settle = True
 
     def _finish(self, answer: Answer) -> None:
         order, self._current = self._current, None
@@ -190,7 +148,7 @@ class Conversation:
             order.on_answer(answer)
 
     def _down(self) -> None:
-        self.link = Link.DOWN
+        self.is_up = False
         self._settle = True
         if self._current is not None:  # The machine may have obeyed it: the caller must find out.
             self._finish(Answer(Outcome.SILENCE))

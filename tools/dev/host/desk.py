@@ -50,8 +50,6 @@ class TicketDesk:
         self._system_id = system_id
         self.machine = ""
         """Whom the machine says it is; empty until it has."""
-        self.accepts = True
-        """Whether tickets are redeemed at all."""
 
     # ---------------------------------------------------------------- out
     def number_wanted(self) -> None:
@@ -98,10 +96,8 @@ class TicketDesk:
         number = f"{values['system_id']:02d}{values['validation']}"
         if not values["amount_cents"] and not int(number):
             return
-        stamp = f"{values['date']} {values['time']}"
         cents, type_ = values["amount_cents"], values["type"]
-        if self._store.record(self.machine, number, type_, cents, stamp, values["ticket_number"]):
-            self._tell(f"validation record {number}: {cents} cents, type {type_:02X}")
+        self._tell(f"validation record {number}: {cents} cents, type {type_:02X}")
         kind = _OUT_KINDS.get(type_)
         if kind is not None:
             try:
@@ -136,8 +132,6 @@ class TicketDesk:
 
     def _verdict(self, ticket: Ticket | None, read_cents: int) -> tuple[int, int]:
         """Return the transfer code and the amount in cents for a ticket in escrow."""
-        if not self.accepts:
-            return 0x80, read_cents
         if ticket is None:
             return _UNKNOWN, read_cents
         if ticket.state is not TicketState.ISSUED:  # also one this very machine has not answered for yet

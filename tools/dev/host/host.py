@@ -3,16 +3,13 @@
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from egm.errors import PeerError
-from tools.dev.host.conversation import Conversation, Link, Order
+from tools.dev.host.conversation import Conversation, Order
 from tools.dev.host.desk import TicketDesk
-from tools.dev.host.fields import Values
 from tools.dev.host.line import HostLine
 from tools.dev.host.messages import (
     Answer,
@@ -39,62 +36,32 @@ _LOOK_SECONDS: Final = 5.0
 _AFT: Final = 1 << 6
 _TICKETS: Final = 0b1110_0000
 _FAST: Final = 1 << 0
+#: Maximum number of codes in a 6F message: the smaller of the two public limits.
+_CODES_MAX: Final = 11
 
 
 class NoAnswerError(PeerError):
     """The machine did not answer a poll: which, and what came instead."""
 
 
-@dataclass(slots=True)
-class Report:
-    """Something worth showing: when, and what."""
-
-    at: datetime
-    text: str
-
-
-@dataclass(slots=True)
-class Known:
-    """What the machine has reported about itself."""
-
-    serial: str = ""
-    version: str = ""
-    identity: Values = field(default_factory=dict)
-    features: Values = field(default_factory=dict)
-    meters: Values = field(default_factory=dict)
-
-
 class Host:
     """Polls one machine. :meth:`step` is one exchange or one pause; nothing runs by itself."""
 
-    def __init__(
-        self,
-        line: HostLine,
-        store: Store,
-        *,
-        address: int = 1,
-        now: Callable[[], datetime],
-        validates: bool = True,
-        registers: bool = True,
-        system_id: int = 1,
-    ) -> None:
-        """Connect to a machine.
-
-        ``validates``: answer ticket requests; ``registers``: register for transfers at start.
-        """
+    def __init__(self, line: HostLine, store: Store, *, address: int = 1) -> None:
+        """Connect to a machine."""
         self.line = line
         self.store = store
-        self.known = Known()
-        self.reports: deque[Report] = deque(maxlen=_HISTORY)
+        self.serial = ""
+        """The machine's serial number; empty until it has reported it."""
+        self.reports: deque[str] = deque(maxlen=_HISTORY)
+        """What happened, in sentences."""
         self.heard: deque[Answer] = deque(maxlen=_HISTORY)
         """The last exceptions and events, as they came."""
         self.conversation = Conversation(address, self._reported, period_seconds=SLOW_SECONDS)
         key = store.fact("registration_key", lambda: secrets.token_hex(20))
-        self.tickets = TicketDesk(store, self.ask, self.tell, below=secrets.randbelow, system_id=system_id)
-        self.transfers = TransferDesk(store, self.ask, self.tell, key=key)
-        self._now = now
-        self._registers = registers
-        self._was = Link.DOWN
+        self.tickets = TicketDesk(store, self.ask, self.reports.append, below=secrets.randbelow)
+        self.transfers = TransferDesk(store, self.ask, self.reports.append, key=key)
+        self._was_up = False
         self._next_look = time.monotonic() + _LOOK_SECONDS
         self._early: list[int] = []
         """Exceptions from a machine that has not said who it is."""
@@ -110,9 +77,6 @@ class Host:
             0x6C: self.transfers.register,
             0x6F: self.transfers.read_lock,
         }
-        if not validates:
-            for code in (0x3D, 0x3E, 0x3F, 0x57, 0x67, 0x68):
-                del self._reactions[code]
 
     # ---------------------------------------------------------------- the cycle
     def step(self) -> None:
@@ -124,15 +88,13 @@ class Host:
             return
         if expects_answer(message):
             answer = parse(message, self.line.exchange(message, partial(is_whole, message)))
-            late = answer.data and self.line.latency_seconds > LIMIT_SECONDS
-            self.conversation.count.late += bool(late)
         else:
             self.line.send(message)
             self.line.listen(_PAUSE_SECONDS)
             answer = Answer(Outcome.SILENCE)
         self.conversation.answered(answer, time.monotonic())
         self._link()
-        if now >= self._next_look and self.known.serial and self.conversation.link is Link.UP:
+        if now >= self._next_look and self.serial and self.conversation.is_up:
             self._next_look = now + _LOOK_SECONDS
             self.tickets.ask_about_held()
             self.transfers.ask_about_open()
@@ -148,7 +110,7 @@ class Host:
 
     def connect(self, seconds: float) -> None:
         """Wait until the machine answers and has said who it is. Raises :class:`NoAnswerError`."""
-        if not self.run_until(lambda: bool(self.known.serial) and self.conversation.idle, seconds):
+        if not self.run_until(lambda: bool(self.serial) and self.conversation.idle, seconds):
             raise NoAnswerError(f"{self.line.port}: address {self.conversation.address} does not answer")
 
     # ---------------------------------------------------------------- asking
@@ -160,10 +122,7 @@ class Host:
         self, code: int, values: Mapping[str, Any] | None = None, *, seconds: float = 10.0
     ) -> Answer:
         """Ask, and step until the answer is there. Raises :class:`NoAnswerError`."""
-        return self.answer_to_bytes(long_poll(self.conversation.address, code, values), seconds=seconds)
-
-    def answer_to_bytes(self, request: bytes, *, seconds: float = 10.0) -> Answer:
-        """Return the answer to a complete message given as bytes; see :meth:`answer_to`."""
+        request = long_poll(self.conversation.address, code, values)
         got: list[Answer] = []
         self.conversation.submit(Order(request, got.append))
         self.run_until(lambda: bool(got), seconds)
@@ -173,14 +132,19 @@ class Host:
             raise NoAnswerError(f"poll {request.hex(' ')}: {got[0].data.hex(' ')}: {got[0].trouble}")
         return got[0]
 
-    def tell(self, text: str) -> None:
-        """Store a sentence for the live display."""
-        self.reports.append(Report(self._now(), text))
+    def read_meters(self, codes: Sequence[int]) -> dict[int, int | None]:
+        """Read meters by code with 6F and AF in turn; None for what the machine does not have."""
+        values: dict[int, int | None] = {}
+        for n, start in enumerate(range(0, len(codes), _CODES_MAX)):
+            part = [{"code": code} for code in codes[start : start + _CODES_MAX]]
+            answer = self.answer_to(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
+            values |= {row["code"]: row["value"] for row in answer.values["meters"]}
+        return values
 
     def seed(self) -> None:
         """Exception 3F: give the machine its validation ID, once and for ever the same."""
         id_ = self.store.fact(
-            f"validation_id:{self.known.serial}", lambda: str(secrets.randbelow((1 << 24) - 1) + 1)
+            f"validation_id:{self.serial}", lambda: str(secrets.randbelow((1 << 24) - 1) + 1)
         )
         self.ask(0x4C, {"validation_id": int(id_), "sequence": 0}, lambda _answer: None)
 
@@ -188,10 +152,10 @@ class Host:
     def _reported(self, answer: Answer) -> None:
         self.heard.append(answer)
         if answer.outcome is Outcome.DATA:
-            self.tell(f"ROM signature {answer.values.get('signature', 0):04X}")
+            self.reports.append(f"ROM signature {answer.values['signature']:04X}")
             return
-        self.tell(exception_name(answer.code))
-        if self.known.serial:
+        self.reports.append(exception_name(answer.code))
+        if self.serial:
             self._react(answer.code)
         else:
             self._early.append(answer.code)
@@ -202,40 +166,32 @@ class Host:
 
     def _handpay(self, answer: Answer) -> None:
         if answer.outcome is Outcome.DATA:
-            self.tell(f"hand-pay pending: {answer.values['amount']}, level {answer.values['level']:02X}")
+            values = answer.values
+            self.reports.append(f"hand-pay pending: {values['amount']}, level {values['level']:02X}")
 
     def _link(self) -> None:
-        link = self.conversation.link
-        if link is self._was:
-            return
-        self._was = link
-        self.tell(f"link {link}")
-        if link is Link.UP:
+        """Ask the machine who it is, each time it begins to answer."""
+        is_up = self.conversation.is_up
+        if is_up and not self._was_up:
             self.ask(0x54, {}, self._named)
+        self._was_up = is_up
 
     def _named(self, answer: Answer) -> None:
         if answer.outcome is not Outcome.DATA:
-            self._was = Link.DOWN  # not who it is yet: asked again with the next answer
+            self._was_up = False  # not who it is yet: asked again with the next answer
             return
-        self.known.serial, self.known.version = answer.values["serial"], answer.values["version"]
-        self.tickets.machine = self.transfers.machine = self.known.serial
+        self.serial = self.tickets.machine = self.transfers.machine = answer.values["serial"]
         for code in self._early:
             self._react(code)
         self._early.clear()
-        self.ask(0x1F, {}, self._identified)
         self.ask(0xA0, {"game": 0}, self._featured)
-
-    def _identified(self, answer: Answer) -> None:
-        if answer.outcome is Outcome.DATA:
-            self.known.identity = answer.values
 
     def _featured(self, answer: Answer) -> None:
         if answer.outcome is not Outcome.DATA:
             return
-        self.known.features = answer.values
         if answer.values["features3"] & _FAST:
             self.conversation.period_seconds = FAST_SECONDS
-        if answer.values["features1"] & _TICKETS and 0x3D in self._reactions:
+        if answer.values["features1"] & _TICKETS:
             self.tickets.ask_about_open()
         if answer.values["features2"] & _AFT:
             self.transfers.read_registration()
@@ -243,8 +199,7 @@ class Host:
             self.ask(0x73, {"code": 0xFF}, self._registration)
 
     def _registration(self, _answer: Answer) -> None:
-        """Registration and lock status are known: register if wanted, and ask about what was left open."""
-        registration = self.transfers.registration
-        if self._registers and registration.known and not registration.registered:
+        """Registration and lock status are known: register if needed, and ask about what was left open."""
+        if self.transfers.asset is not None and not self.transfers.is_registered:
             self.transfers.register()
         self.transfers.ask_about_open()

@@ -5,7 +5,7 @@ how it ended. An order whose answer was lost is looked up in the machine's curre
 history; only if neither has its id did it never arrive.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 from egm.errors import OperatorError
@@ -30,20 +30,6 @@ class TransferError(OperatorError):
     """A transfer that cannot be ordered: why."""
 
 
-@dataclass(slots=True)
-class Registration:
-    """The machine's report of who may transfer with it."""
-
-    asset: int = 0
-    status: int = 0x80
-    known: bool = False
-
-    @property
-    def registered(self) -> bool:
-        """Whether transfers that need it are possible."""
-        return self.status == _REGISTERED
-
-
 class TransferDesk:
     """The transfers of one machine."""
 
@@ -56,7 +42,9 @@ class TransferDesk:
         self._pos_id = pos_id
         self.machine = ""
         """Whom the machine says it is; empty until it has."""
-        self.registration = Registration()
+        self.asset: int | None = None
+        """The asset number that the machine gave; None until it has."""
+        self.is_registered = False
         self.lock: dict[str, Any] = {}
         """The last answer to lock and status (74)."""
 
@@ -67,35 +55,23 @@ class TransferDesk:
 
     def register(self) -> None:
         """Register with the asset number the machine itself gave."""
-        if not self.registration.known:
+        if self.asset is None:
             raise TransferError("register: the machine has not said its asset number yet")
         for code in (_INITIALISE, _REGISTER):
-            request = {
-                "code": code,
-                "asset": self.registration.asset,
-                "key": self._key,
-                "pos_id": self._pos_id,
-            }
+            request = {"code": code, "asset": self.asset, "key": self._key, "pos_id": self._pos_id}
             self._ask(0x73, request, self._registration)
 
-    def unregister(self) -> None:
-        """Withdraw the registration."""
-        self._ask(0x73, {"code": 0x80}, self._registration)
-
     def _registration(self, answer: Answer) -> None:
-        if answer.outcome is Outcome.DATA and "asset" in answer.values:
-            values = answer.values
-            was = self.registration
-            self.registration = Registration(values["asset"], values["status"], known=True)
-            if was.status != values["status"]:
-                self._tell(f"asset {values['asset']}: registration status {values['status']:02X}")
+        if "asset" in answer.values:
+            self.asset = answer.values["asset"]
+            self.is_registered = answer.values["status"] == _REGISTERED
 
     def read_lock(self, code: int = 0xFF, condition: int = 0, timeout: int = 0) -> None:
         """Ask for the lock (00), give it up (80) or read its status (FF); ``timeout`` in hundredths."""
         self._ask(0x74, {"code": code, "condition": condition, "timeout": timeout}, self._locked)
 
     def _locked(self, answer: Answer) -> None:
-        if answer.outcome is Outcome.DATA and "lock_status" in answer.values:
+        if "lock_status" in answer.values:
             self.lock = answer.values
 
     # ---------------------------------------------------------------- orders
@@ -104,7 +80,7 @@ class TransferDesk:
 
         Raises :class:`TransferError` where the machine is not known, or another order is still open.
         """
-        if not self.machine or not self.registration.known:
+        if not self.machine or self.asset is None:
             raise TransferError("transfer: the machine has not said who it is yet")
         if amounts.total_cents <= 0:
             raise TransferError("transfer: nothing to transfer")
@@ -115,11 +91,9 @@ class TransferDesk:
             "transfer_code": int(partial),
             "index": 0,
             "type": type_,
-            "cashable_cents": amounts.cashable_cents,
-            "restricted_cents": amounts.restricted_cents,
-            "nonrestricted_cents": amounts.nonrestricted_cents,
+            **asdict(amounts),
             "flags": flags,
-            "asset": self.registration.asset,
+            "asset": self.asset,
             "key": self._key,
             "transaction": transfer.id,
             "expiration": _NEVER,
