@@ -118,6 +118,7 @@ class Floor(threading.Thread):
                 by_code = host.read_meters(codes)
                 single = {code: host.answer_to(poll).values["value"] for poll, code in SINGLE.items()}
                 answer = host.answer_to(0x2F, {"game": 0, "codes": [{"code": code} for code in codes[:10]]})
+                host.poll()
                 self.latest = by_code, single, {row["code"]: row["value"] for row in answer.values["meters"]}
 
     def reading(self) -> tuple[dict, dict, dict]:

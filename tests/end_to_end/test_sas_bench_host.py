@@ -7,15 +7,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, is_silent, wait_for
+from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, LineHost, is_silent, wait_for
 
 from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.meters import METERS
-from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.messages import Outcome, is_whole, long_poll
 from tools.dev.host.polls import POLLS
-from tools.dev.host.store import Store
 
 ENABLE, DISABLE = 0x02, 0x01
 LENGTHS = tomllib.loads(
@@ -200,8 +198,10 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
         wait_for(lambda: "fault.ticket_printer.paper_out" in str(cabin.player.snapshot))
         cabin.player.wish("cash_out")
         cabin.player.sees(state="handpay")
-        assert host.run_until(lambda: "hand-pay pending: 2000, level 80" in host.reports, 60)
-        assert host.answer_to(0x1B).values["amount"] == 0  # it has been read
+        assert host.run_until(lambda: host.handpay)
+        assert (host.handpay["amount"], host.handpay["level"]) == (2000, 0x80)
+        host.poll()  # acknowledges that report
+        assert host.ask(0x1B)["amount"] == 0
         assert host.answer_to(0x94).values == {"code": 0}
         cabin.player.sees(state="idle", credit_cents=0)
         assert host.run_until(lambda: 0x52 in [answer.code for answer in host.heard], 60)
@@ -213,7 +213,6 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
 @pytest.mark.sas(polls="0E", exceptions="4F 7E 7F")
 def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
-        assert host.run_until(lambda: host.conversation.idle, 60)
         assert host.answer_to(0x0E, {"enable": 1}).outcome is Outcome.ACK
         host.heard.clear()
         cabin.puts_in(500)
@@ -236,14 +235,11 @@ def test_a_machine_behind_a_serial_server(tmp_path):
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
         relay = threading.Thread(target=_relay, args=(server,), daemon=True)
         relay.start()
-        with (
-            Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin,
-            Store.open(tmp_path / "host.sqlite") as store,
-        ):
+        with Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin:
             line = HostLine(url, Wire.PLAIN, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
-            host = Host(line, store)
-            host.connect(60)
-            assert host.serial == "SAS-1"
+            host = LineHost()
+            host.connect(line)
+            assert host.ask(0x54)["serial"] == "SAS-1"
             assert host.answer_to(DISABLE).outcome is Outcome.ACK
             cabin.player.sees(state="out_of_service")
             line.close()
@@ -269,16 +265,10 @@ def _relay(server):
 @pytest.mark.sas(polls="21")
 def test_a_signature_under_a_seed_comes_in_its_own_time(cabin, host):
     def signed(seed):
-        before = len(host.reports)
+        host.heard.clear()
         assert host.answer_to(0x21, {"seed": seed}).outcome is Outcome.ACK
-        texts = []
-
-        def delivered():
-            texts[:] = [text for text in list(host.reports)[before:] if text.startswith("ROM signature")]
-            return texts
-
-        assert host.run_until(delivered, 60)
-        return texts[0]
+        assert host.run_until(lambda: 0x21 in [answer.code for answer in host.heard])
+        return next(answer.values["signature"] for answer in host.heard if answer.code == 0x21)
 
     assert signed(0x1234) != signed(0x4321)
     cabin.player.plays()  # meanwhile nothing has stood still
