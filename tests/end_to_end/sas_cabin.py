@@ -177,19 +177,30 @@ class LineHost(Host):
                 settle_at = time.monotonic() + SETTLE_SECONDS
         return True
 
+    def drain(self) -> None:
+        """Poll until the machine has nothing to report."""
+        while self.poll():
+            pass
+
     def stop_after(self, messages, what=lambda: None) -> None:
-        """Do this, then poll, until the given number of messages was sent: in the middle of anything."""
-        honest, left = self.send, iter(range(messages))
+        """Do this, then poll, and stop after this many messages: in the middle of anything.
+
+        General polls without news do not count, so that the number says how far a ticket or a transfer is.
+        """
+        honest, left = self.send, messages
 
         def send(message):
-            if next(left, None) is None:
+            nonlocal left
+            if not left:
                 raise HostGoneError
-            return honest(message)
+            answer = honest(message)
+            left -= answer != b"\0"
+            return answer
 
         self.send = send
         with contextlib.suppress(HostGoneError):
             what()
-            self.run_until(lambda: False)
+            self.run_until(lambda: False, SETTLE_SECONDS)
         self.send = honest
 
     def _exchange(self, message: bytes) -> bytes:

@@ -102,16 +102,17 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
-    "deaths", [(0, 3), pytest.param(range(14), marks=pytest.mark.slow)], ids=["some", "many"]
+    "deaths", [(0, 3), pytest.param(range(8), marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_machine_killed_under_a_transfer_owes_nobody_anything(cabin, deaths):
-    """Kill it right after each order went out, and some steps later; ask afterwards what became of it."""
+    """Kill it before each order went out, and some messages later; ask afterwards what became of it."""
     cabin.puts_in(2000)
-    for steps in deaths:
+    for messages in deaths:
         with cabin.host() as host:
             host.register()
-            way = "in" if steps % 2 == 0 else "out"
-            host.stop_after(steps, lambda host=host, way=way: host.order(way, 100))
+            way = "in" if messages % 2 == 0 else "out"
+            host.drain()
+            host.stop_after(messages, lambda host=host, way=way: host.order(way, 100))
             dies(cabin)
         with cabin.host() as host:  # the host, too, has come back
             until(host, lambda host=host: not host.is_open)
@@ -149,21 +150,26 @@ def comes_back(cabin, host, number):
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
-    "steps", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 2, 3, 4, 5, 6, 12))]
+    "messages", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 2, 5, 6, 7, 8))]
 )
-def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, steps):
-    """Kill it while a ticket goes out, and again while it comes back."""
+def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, messages):
+    """Kill it while a ticket goes out, and again while it comes back.
+
+    Not after the fourth message, which gives the number: what is in the printer then may need a ruling.
+    """
     cabin.puts_in(2000)
     with cabin.host() as host:
+        host.drain()
         cabin.player.wish("cash_out")
-        host.stop_after(steps)
+        host.stop_after(messages)
         dies(cabin)
     with cabin.host() as host:
         cashes_out(cabin, host)
         (number,) = cabin.tickets()
         until(host, lambda: host.vouchers[number].state == "issued")
+        host.drain()
         cabin.insists("bill", "insert_ticket", barcode=number)
-        host.stop_after(steps)
+        host.stop_after(messages)
         dies(cabin)
     with cabin.host() as host:
         comes_back(cabin, host, number)
