@@ -42,7 +42,7 @@ from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
 from egm.devices.tcl.driver import TclDriver, Template
 from egm.devices.transient import TransientEscrowLedger, TransientPrintLedger
-from tools.dev.bench import Figure, bare_table, milliseconds
+from tools.dev.bench import BareDisk, Figure, milliseconds
 
 LIMIT_SECONDS: Final = 180.0
 #: What takes longer has been lost: a computer that stalls has the acceptor give its bill back.
@@ -61,28 +61,8 @@ _JOB_FIELDS: Final = {
 _BARCODE: Final = "004724978028378429"
 
 
-class Disk:
-    """Bare durable transactions: what a ledger costs at the very least."""
-
-    def __init__(self, folder: Path) -> None:
-        """Create the database in ``folder``."""
-        self._base = bare_table(folder)
-
-    def write(self) -> None:
-        """One durable transaction."""
-        self._base.execute("INSERT INTO entry (body) VALUES (x'78')")
-
-    def seconds(self) -> float:
-        """Return the median time of one write."""
-        return milliseconds(self.write, 100) / 1000
-
-    def close(self) -> None:
-        """Close the database."""
-        self._base.close()
-
-
 class _DurableEscrows(TransientEscrowLedger):
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: BareDisk) -> None:
         super().__init__()
         self._disk = disk
 
@@ -100,7 +80,7 @@ class _DurableEscrows(TransientEscrowLedger):
 
 
 class _DurablePrints(TransientPrintLedger):
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: BareDisk) -> None:
         super().__init__()
         self._disk = disk
 
@@ -156,7 +136,7 @@ class _Stage:
             return seconds
 
 
-def _bill(folder: Path, disk: Disk, protocol: str) -> float:
+def _bill(folder: Path, disk: BareDisk, protocol: str) -> float:
     async def scene_all() -> list[float]:
         stage = _Stage(folder, protocol)
         ledger = _DurableEscrows(disk)
@@ -184,7 +164,7 @@ def _bill(folder: Path, disk: Disk, protocol: str) -> float:
     return statistics.median(asyncio.run(scene_all()))
 
 
-def _ticket(folder: Path, disk: Disk) -> float:
+def _ticket(folder: Path, disk: BareDisk) -> float:
     async def scene_all() -> list[float]:
         stage = _Stage(folder, "tcl")
         ledger = _DurablePrints(disk)
@@ -239,8 +219,8 @@ def figures() -> Iterator[Figure]:
     """Time from escrow to credit, from cash-out to printed, from a press to the machine hearing it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        disk = Disk(folder)
-        write = disk.seconds()
+        disk = BareDisk(folder)
+        write = milliseconds(disk.write, 100) / 1000
         status = id003.Frame(id003.Command.STATUS).encode()
         echo = id003.Frame(id003.Command.ACK).encode()
         line = wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
