@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from egm.links.sas.crc import SIZE as _CRC
 from egm.links.sas.crc import append_crc, is_intact
-from egm.links.sas.tables.exceptions import EXCEPTIONS
 from tools.dev.host.fields import Layout, LayoutError, Sized, Values, fixed_size, read, write
 from tools.dev.host.poll import Type
 from tools.dev.host.polls import EVENTS, POLLS
@@ -162,9 +161,3 @@ def _frame(request: bytes, got: bytes) -> Answer:
 def _answer_layout(code: int) -> Layout | None:
     poll = POLLS.get(code)
     return None if poll is None else poll.answer
-
-
-def exception_name(code: int) -> str:
-    """Return an exception's code and name."""
-    known = EXCEPTIONS.get(code)
-    return f"{code:02X} {known.name if known else 'unknown exception'}"
