@@ -2,11 +2,12 @@
 
 A scenario is one level that two machines feed and hit. Following its seed, the broker is killed, the
 controller is killed between any two of its statements or disconnected from its store while a second one takes
-over, clocks go wrong, machines are killed after any step of a hit, wires are disconnected, and messages are
-lost, delayed, duplicated and reordered. Every third level is a mystery: the controllers decide who wins it,
-each by the secret that its predecessor committed to. Then everything is repaired, and the link must settle
-with every wager counted once, every hit paid once with its locked amount and no less than was shown, and
-every level exact to the fraction. Meanwhile a listener reads every published value.
+over, clocks go wrong, machines are killed after any step of a hit, and wires are disconnected or slow. Every
+third level is a mystery: the controllers decide who wins it, each by the secret that its predecessor
+committed to. Then everything is repaired, and the link must settle with every wager counted once, every hit
+paid once with its locked amount and no less than was shown, and every level exact to the fraction. Meanwhile
+a listener reads every published value. Messages that are lost one by one, doubled and reordered are shown
+without a broker, in ``tests/egm/progressive/test_progressive_client.py``.
 
 A scenario has a time limit: one that makes no progress is reported with what every task was waiting for, and
 ends the campaign.
@@ -252,9 +253,6 @@ async def _scenario(number: int, floor: _Floor) -> None:
         await _trouble(_plan(floor.result.seed, number), seats, floor)
         for relay in floor.relays.values():
             relay.heal()
-        for seat in seats:
-            seat.line.mend()
-            seat.line.rough = 0.0
         while not all(seat.settled for seat in seats):
             await _revive(seats, office)
             await asyncio.sleep(0.005)
@@ -333,15 +331,6 @@ async def _kill_machine(seats: list[Seat], floor: _Floor) -> None:
     seat.play(hit_chance=1.0)
 
 
-async def _cut_off(seats: list[Seat], floor: _Floor) -> None:
-    """Everything one machine says or should hear is lost for a while."""
-    line = floor.dice.choice(seats).line
-    line.cut = True
-    floor.result.happened["machine cut off"] += 1
-    seconds = floor.dice.uniform(0.0, _PARTED_SECONDS)
-    asyncio.get_running_loop().call_later(seconds, line.mend)
-
-
 async def _part(name: str, what: str, floor: _Floor) -> None:
     """Disconnect silently; messages sent meanwhile arrive afterwards if there is still a receiver."""
     relay, seconds = floor.relays[name], floor.dice.uniform(0.0, _PARTED_SECONDS)
@@ -367,10 +356,6 @@ async def _slow(_: list[Seat], floor: _Floor) -> None:
     floor.result.happened["wire slow"] += 1
 
 
-async def _rough(seats: list[Seat], floor: _Floor) -> None:
-    floor.dice.choice(seats).line.rough = floor.dice.uniform(0.1, 0.6)
-
-
 async def _same_instant(seats: list[Seat], floor: _Floor) -> None:
     """Both hit, and neither knows of the other."""
     before = [len(seat.memory.hits) for seat in seats]
@@ -386,11 +371,9 @@ _DISTURBANCES: Final = {
     "fail-over": _fail_over,
     "clock wrong": _mistake_the_time,
     "machine killed": _kill_machine,
-    "machine cut off": _cut_off,
     "machine parted": _part_machine,
     "controller parted": _part_controller,
     "wire slow": _slow,
-    "rough": _rough,
     "same instant": _same_instant,
 }
 
