@@ -10,7 +10,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,78 +136,73 @@ class _Stage:
             return seconds
 
 
-def _bill(folder: Path, disk: BareDisk, protocol: str) -> float:
-    async def scene_all() -> list[float]:
-        stage = _Stage(folder, protocol)
-        ledger = _DurableEscrows(disk)
-        make = Id003Driver if protocol == "id003" else EbdsDriver
-        driver = make(protocol, stage.line, stage.sink, ledger)
-        driver.enable(frozenset({_DENOMINATION}))
-        ready = stage.when(lambda event: isinstance(event, Ready) and event.accepting)
+async def _bill(folder: Path, disk: BareDisk, protocol: str) -> list[float]:
+    stage = _Stage(folder, protocol)
+    ledger = _DurableEscrows(disk)
+    make = Id003Driver if protocol == "id003" else EbdsDriver
+    driver = make(protocol, stage.line, stage.sink, ledger)
+    driver.enable(frozenset({_DENOMINATION}))
+    ready = stage.when(lambda event: isinstance(event, Ready) and event.accepting)
 
-        async def scene() -> float:
-            await ready
-            while True:  # a bill given back by a stall of this computer is put in again
-                await _until(lambda: stage.twin.describe()["status"] == "idle" and ledger.pending() is None)
-                escrowed = stage.when(lambda event: isinstance(event, Escrowed))
-                ended = stage.when(lambda event: isinstance(event, Stacked | Returned))
-                stacked = stage.when(lambda event: isinstance(event, Stacked))
-                stage.twin.act("insert", {"amount_cents": _DENOMINATION})
-                start = await escrowed
-                driver.stack(driver.present_escrow or 0)
-                await ended
-                if stacked.done():
-                    return stacked.result() - start
+    async def scene() -> float:
+        await ready
+        while True:  # a bill given back by a stall of this computer is put in again
+            await _until(lambda: stage.twin.describe()["status"] == "idle" and ledger.pending() is None)
+            escrowed = stage.when(lambda event: isinstance(event, Escrowed))
+            ended = stage.when(lambda event: isinstance(event, Stacked | Returned))
+            stacked = stage.when(lambda event: isinstance(event, Stacked))
+            stage.twin.act("insert", {"amount_cents": _DENOMINATION})
+            start = await escrowed
+            driver.stack(driver.present_escrow or 0)
+            await ended
+            if stacked.done():
+                return stacked.result() - start
 
-        return await stage.play(driver, scene)
-
-    return statistics.median(asyncio.run(scene_all()))
+    return await stage.play(driver, scene)
 
 
-def _ticket(folder: Path, disk: BareDisk) -> float:
-    async def scene_all() -> list[float]:
-        stage = _Stage(folder, "tcl")
-        ledger = _DurablePrints(disk)
-        templates = {"cash_out": Template("0", _FIELDS)}
-        driver = TclDriver("tcl", stage.line, stage.sink, ledger, templates)
-        numbers = iter(range(_ROUNDS))
+async def _ticket(folder: Path, disk: BareDisk) -> list[float]:
+    stage = _Stage(folder, "tcl")
+    ledger = _DurablePrints(disk)
+    templates = {"cash_out": Template("0", _FIELDS)}
+    driver = TclDriver("tcl", stage.line, stage.sink, ledger, templates)
+    numbers = iter(range(_ROUNDS))
 
-        async def scene() -> float:
-            await _until(lambda: driver.up and ledger.pending() is None)
-            job_id = f"t{next(numbers)}"
-            done = stage.when(
-                lambda event: (
-                    getattr(event, "state", None) is PrintState.BARCODE_DONE
-                    and getattr(event, "job_id", "") == job_id
-                )
+    async def scene() -> float:
+        await _until(lambda: driver.up and ledger.pending() is None)
+        job_id = f"t{next(numbers)}"
+        done = stage.when(
+            lambda event: (
+                getattr(event, "state", None) is PrintState.BARCODE_DONE
+                and getattr(event, "job_id", "") == job_id
             )
-            start = time.perf_counter()
-            job = TicketJob(job_id=job_id, template="cash_out", barcode=_BARCODE, fields=_JOB_FIELDS)
-            driver.print_ticket(job)
-            return await done - start
+        )
+        start = time.perf_counter()
+        job = TicketJob(job_id=job_id, template="cash_out", barcode=_BARCODE, fields=_JOB_FIELDS)
+        driver.print_ticket(job)
+        return await done - start
 
-        return await stage.play(driver, scene)
-
-    return statistics.median(asyncio.run(scene_all()))
+    return await stage.play(driver, scene)
 
 
-def _press(folder: Path) -> float:
-    async def scene_all() -> list[float]:
-        stage = _Stage(folder, "ioboard")
-        driver = IoBoardDriver("ioboard", stage.line, stage.sink)
-        known = stage.when(lambda event: isinstance(event, InputsKnown))
+async def _press(folder: Path) -> list[float]:
+    stage = _Stage(folder, "ioboard")
+    driver = IoBoardDriver("ioboard", stage.line, stage.sink)
+    known = stage.when(lambda event: isinstance(event, InputsKnown))
 
-        async def scene() -> float:
-            await known
-            await asyncio.sleep(0.05)
-            heard = stage.when(lambda event: isinstance(event, ButtonPressed))
-            start = time.perf_counter()
-            stage.twin.act("press", {"button": "play"})
-            return await heard - start
+    async def scene() -> float:
+        await known
+        await asyncio.sleep(0.05)
+        heard = stage.when(lambda event: isinstance(event, ButtonPressed))
+        start = time.perf_counter()
+        stage.twin.act("press", {"button": "play"})
+        return await heard - start
 
-        return await stage.play(driver, scene)
+    return await stage.play(driver, scene)
 
-    return statistics.median(asyncio.run(scene_all()))
+
+def _median_ms(scene: Coroutine[Any, Any, list[float]]) -> float:
+    return 1000 * statistics.median(asyncio.run(scene))
 
 
 def wire(protocol: str, *messages: bytes) -> float:
@@ -226,7 +221,7 @@ def figures() -> Iterator[Figure]:
         line = wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
         yield Figure(
             "ID-003: escrow to credit",
-            1000 * _bill(folder, disk, "id003"),
+            _median_ms(_bill(folder, disk, "id003")),
             "ms",
             "stacking, stack and status on the wire, two durable writes",
             1000 * (STACK_SECONDS / _SPEED + line + 2 * write),
@@ -237,7 +232,7 @@ def figures() -> Iterator[Figure]:
         answer = ebds.Status(ack=0, bits=ebds.Bits.STACKED).encode()
         yield Figure(
             "EBDS: escrow to credit",
-            1000 * _bill(folder, disk, "ebds"),
+            _median_ms(_bill(folder, disk, "ebds")),
             "ms",
             "stacking, two polls on the wire, three durable writes",
             1000 * (STACK_SECONDS / _SPEED + 2 * wire("ebds", poll, answer) + 3 * write),
@@ -248,7 +243,7 @@ def figures() -> Iterator[Figure]:
         ticket = tcl.Print("0", (*_JOB_FIELDS.values(), _BARCODE)).encode()
         yield Figure(
             "TCL: ticket ordered to bar code done",
-            1000 * _ticket(folder, disk),
+            _median_ms(_ticket(folder, disk)),
             "ms",
             "printing, four statuses and the ticket on the wire, three durable writes",
             1000 * (BARCODE_SECONDS / _SPEED + 4 * wire("tcl", said) + wire("tcl", ticket) + 3 * write),
@@ -258,7 +253,7 @@ def figures() -> Iterator[Figure]:
         edge = ioboard.Status(boot=1, levels=0, lost=False, edges=(ioboard.Edge(1, 12, level=True),)).encode()
         yield Figure(
             "I/O board: press to the machine hearing it",
-            1000 * _press(folder),
+            _median_ms(_press(folder)),
             "ms",
             "the answer on the wire",
             1000 * wire("ioboard", edge),
