@@ -18,7 +18,7 @@ import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -299,32 +299,22 @@ async def _trouble(plan: dict[int, str], seats: list[Seat], floor: _Floor) -> No
     for n in range(_WAGERS):
         await _revive(seats, floor.office)
         if (name := plan.get(n)) is not None:
-            await _DISTURBANCES[name](seats, floor)
+            disturbing = _DISTURBANCES[name](seats, floor)
+            if disturbing is not None:
+                await disturbing
         for seat in seats:
             seat.play(_HIT_CHANCE)
         await asyncio.sleep(floor.dice.choice((0.0, 0.0, 0.01, 0.03)))
 
 
-async def _kill_broker(_: list[Seat], floor: _Floor) -> None:
+async def _kill_broker(floor: _Floor) -> None:
     floor.broker.kill()
     floor.result.happened["broker killed"] += 1
     await asyncio.sleep(floor.dice.uniform(0.0, 0.05))
     await floor.broker.start()
 
 
-async def _kill_controller(_: list[Seat], floor: _Floor) -> None:
-    floor.office.die_soon()
-
-
-async def _fail_over(_: list[Seat], floor: _Floor) -> None:
-    await floor.office.fail_over()
-
-
-async def _mistake_the_time(_: list[Seat], floor: _Floor) -> None:
-    floor.office.mistake_the_time()
-
-
-async def _kill_machine(seats: list[Seat], floor: _Floor) -> None:
+def _kill_machine(seats: list[Seat], floor: _Floor) -> None:
     """One machine will die after one step; where it is a step of a hit, it makes one."""
     seat = floor.dice.choice(seats)
     seat.die_after(floor.dice.choice(STEPS))
@@ -342,21 +332,13 @@ async def _part(name: str, what: str, floor: _Floor) -> None:
     asyncio.get_running_loop().call_later(seconds, relay.heal)
 
 
-async def _part_machine(seats: list[Seat], floor: _Floor) -> None:
-    await _part(floor.dice.choice(seats).serial, "machine", floor)
-
-
-async def _part_controller(_: list[Seat], floor: _Floor) -> None:
-    await _part(CONTROLLER, "controller", floor)
-
-
-async def _slow(_: list[Seat], floor: _Floor) -> None:
+def _slow(floor: _Floor) -> None:
     """Delay one wire by more than its sender's retry time."""
     floor.relays[floor.dice.choice(sorted(floor.relays))].slow(floor.dice.uniform(*_SLOW_SECONDS))
     floor.result.happened["wire slow"] += 1
 
 
-async def _same_instant(seats: list[Seat], floor: _Floor) -> None:
+def _same_instant(seats: list[Seat], floor: _Floor) -> None:
     """Both hit, and neither knows of the other."""
     before = [len(seat.memory.hits) for seat in seats]
     for seat in seats:
@@ -365,17 +347,18 @@ async def _same_instant(seats: list[Seat], floor: _Floor) -> None:
         floor.result.happened["both hit in one instant"] += 1
 
 
-_DISTURBANCES: Final = {
-    "broker killed": _kill_broker,
-    "controller killed": _kill_controller,
-    "fail-over": _fail_over,
-    "clock wrong": _mistake_the_time,
+_DISTURBANCES: Final[Mapping[str, Callable[[list[Seat], _Floor], Coroutine[Any, Any, None] | None]]] = {
+    "broker killed": lambda _, floor: _kill_broker(floor),
+    "controller killed": lambda _, floor: floor.office.die_soon(),
+    "fail-over": lambda _, floor: floor.office.fail_over(),
+    "clock wrong": lambda _, floor: floor.office.mistake_the_time(),
     "machine killed": _kill_machine,
-    "machine parted": _part_machine,
-    "controller parted": _part_controller,
-    "wire slow": _slow,
+    "machine parted": lambda seats, floor: _part(floor.dice.choice(seats).serial, "machine", floor),
+    "controller parted": lambda _, floor: _part(CONTROLLER, "controller", floor),
+    "wire slow": lambda _, floor: _slow(floor),
     "same instant": _same_instant,
 }
+"""What may go wrong, by name; what takes time is awaited."""
 
 
 # ---------------------------------------------------------------------------------------------- the reckoning
