@@ -40,13 +40,12 @@ test-near: $(VENV)/.dev ## run the tests of the packages that differ from the la
 test-slow: $(VENV)/.dev ## run the slow tests: calibration, long simulations, thousands of bit flips
 	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m slow --timeout 5400 $(ARGS)
 
-check: $(VENV)/.dev ## run ruff, mypy in strict mode, the import rules and two checks of our own
+check: $(VENV)/.dev ## run ruff, mypy in strict mode, the import rules and a check of our own
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.dev.checks.untyped
-	$(BIN)/python -m tools.dev.checks.lines
 
 format: $(VENV)/.dev ## let ruff fix and format the code
 	$(BIN)/ruff check --fix .

@@ -5,6 +5,7 @@ here waits for something to be true, never for time to pass.
 """
 
 import contextlib
+import functools
 import signal
 import socket
 import subprocess
@@ -12,17 +13,14 @@ import threading
 import time
 from pathlib import Path
 
-from rigs.moments import machine_clock
-
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
-from tools.dev.host.host import Host
+from tools.dev.host.host import Host, HostGoneError
 from tools.dev.host.line import HostLine, Wire
-from tools.dev.host.store import Store
-from tools.dev.host.trace import Recorder
+from tools.dev.host.messages import expects_answer, is_whole
 
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""
@@ -31,6 +29,12 @@ ANSWER_SECONDS = 1.0
 """How long our hosts wait for an answer: a busy computer is late, and after 5 s of silence it has lost its host."""
 GAP_SECONDS = 0.1
 """What ends an answer that may be longer: "busy" begins as an acknowledgement does."""
+PAUSE_SECONDS = 0.006
+"""A pause after what nobody answers, so that the next message is not taken for its continuation."""
+POLL_SECONDS = 0.04
+"""Between two general polls without news."""
+SETTLE_SECONDS = 5.0
+"""How often a host asks about what the machine has not answered for: its answer may have been lost."""
 QUIET_SECONDS = 0.12
 """How long a poll that nobody may answer is listened to: six times the machine's limit."""
 
@@ -137,6 +141,75 @@ class Player(threading.Thread):
         self._ending.set()
 
 
+class LineHost(Host):
+    """Our host on a serial line. It keeps its ledger from one connection to the next."""
+
+    def __init__(self) -> None:
+        super().__init__(self._exchange, key="11" * 20, wait=lambda: time.sleep(POLL_SECONDS))
+
+    def connect(self, line: HostLine) -> None:
+        """Wait until the machine answers; on a new line, go on with what the last connection left open."""
+        self.line = line
+        wait_for(lambda: self.ask(0x54), f"{line.port}: nobody answers")
+        if self.vouchers or self.movements:
+            self.restart()
+            self.poll()
+            self.take_up()
+
+    def register(self) -> None:
+        """Register for transfers, with the asset number that the machine gives."""
+        self.asset = self.ask(0x73, {"code": 0xFF})["asset"]
+        for code, status in ((0x00, 0x00), (0x01, 0x01)):
+            order = {"code": code, "asset": self.asset, "key": self.key, "pos_id": 1}
+            assert self.ask(0x73, order)["status"] == status
+
+    def run_until(self, done, seconds=PATIENCE) -> bool:
+        """Poll until ``done`` or the time is up; whether it was done."""
+        deadline = time.monotonic() + seconds
+        settle_at = time.monotonic() + SETTLE_SECONDS
+        while not done():
+            if time.monotonic() >= deadline:
+                return False
+            if not self.poll():
+                time.sleep(POLL_SECONDS)
+            if time.monotonic() >= settle_at:
+                self.settle()
+                settle_at = time.monotonic() + SETTLE_SECONDS
+        return True
+
+    def drain(self) -> None:
+        """Poll until the machine has nothing to report."""
+        while self.poll():
+            pass
+
+    def stop_after(self, messages, what=lambda: None) -> None:
+        """Do this, then poll, and stop after this many messages: in the middle of anything.
+
+        General polls without news do not count, so that the number says how far a ticket or a transfer is.
+        """
+        honest, left = self.send, messages
+
+        def send(message):
+            nonlocal left
+            if not left:
+                raise HostGoneError
+            answer = honest(message)
+            left -= answer != b"\0"
+            return answer
+
+        self.send = send
+        with contextlib.suppress(HostGoneError):
+            what()
+            self.run_until(lambda: False, SETTLE_SECONDS)
+        self.send = honest
+
+    def _exchange(self, message: bytes) -> bytes:
+        if expects_answer(message):
+            return self.line.exchange(message, functools.partial(is_whole, message))
+        self.line.send(message)
+        return self.line.listen(PAUSE_SECONDS)
+
+
 class Cabin:
     """``channels``: the [sas.<name>] tables of the cabinet file. Use as a context manager."""
 
@@ -150,6 +223,7 @@ class Cabin:
         self._channels = channels
         self._log = (root / "machine.log").open("ab")
         self._where = ("--state", str(self.folder.root), "--cabinet", str(self.file))
+        self._hosts: dict[str, LineHost] = {}
         self.machine = None
         self.player = Player(self.folder)
 
@@ -250,16 +324,11 @@ class Cabin:
             line.close()
 
     @contextlib.contextmanager
-    def host(self, name="main", **options):
-        """Our host on a SAS line, recorded; its ledger is kept from one use to the next; connected."""
-        recording = self.root / f"line-{len(list(self.root.glob('line-*')))}-{name}.jsonl"
-        with (
-            Store.open(self.root / f"host-{name}.sqlite", machine_clock) as store,
-            recording.open("w") as file,
-            self.line(name, recorder=Recorder(file, time.monotonic_ns)) as line,
-        ):
-            host = Host(line, store, now=machine_clock, **options)
-            host.connect(PATIENCE)
+    def host(self, name="main"):
+        """Connect our host to a SAS line; its ledger is kept from one use to the next."""
+        with self.line(name) as line:
+            host = self._hosts.setdefault(name, LineHost())
+            host.connect(line)
             yield host
 
 
@@ -268,6 +337,7 @@ __all__ = [
     "QUIET_SECONDS",
     "BenchUnreachableError",
     "Cabin",
+    "LineHost",
     "Player",
     "is_silent",
     "wait_for",

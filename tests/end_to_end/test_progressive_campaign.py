@@ -17,7 +17,7 @@ except BrokerMissingError as missing:
     pytestmark = pytest.mark.skip(reason=str(missing))
 
 
-#: Each disturbance once, and others with it; ``python -m tools.dev link campaign`` runs the long one.
+#: Each disturbance once, and others with it; ``python -m tools.dev link`` runs the long one.
 SCENARIOS = 11
 
 
@@ -42,7 +42,6 @@ def test_whatever_happens_to_a_link_every_wager_counts_once_and_every_hit_is_pai
         "clock wrong",
         "second controller stood by",
         "second controller took over",
-        "machine cut off",
         "machine parted from the broker",
         "controller parted from the broker",
         "wire slow",
@@ -66,9 +65,7 @@ def test_a_campaign_that_stands_still_ends_and_says_where(tmp_path):
 
 @pytest.mark.requirement("I-14")
 def test_a_floor_adds_up_to_the_fraction(tmp_path):
-    floor = asyncio.run(
+    wrong = asyncio.run(
         run_floor(tmp_path, lambda: SqliteStore(tmp_path / "levels.db"), machines=5, wagers=40, seed=1)
     )
-    assert floor.wrong == []
-    assert floor.wagers == 200
-    assert floor.lines()[-1] == "everything adds up, to the fraction"
+    assert wrong == []

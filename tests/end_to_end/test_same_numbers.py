@@ -17,7 +17,6 @@ from run_rig import egm
 from sas_cabin import Cabin, wait_for
 
 from egm.links.metrics import build_series
-from tools.dev.host.verbs import read_meters
 
 #: SAS meter code -> the machine's own meters it sums, written from the protocol's list of meters, by hand.
 SAS_CENTS = {
@@ -116,9 +115,10 @@ class Floor(threading.Thread):
         codes = sorted({*SAS_CENTS, *SAS_COUNTS, 0x04})
         with self._cabin.host() as host:
             while not self._ending.is_set():
-                by_code = read_meters(host, codes)
+                by_code = host.read_meters(codes)
                 single = {code: host.answer_to(poll).values["value"] for poll, code in SINGLE.items()}
                 answer = host.answer_to(0x2F, {"game": 0, "codes": [{"code": code} for code in codes[:10]]})
+                host.poll()
                 self.latest = by_code, single, {row["code"]: row["value"] for row in answer.values["meters"]}
 
     def reading(self) -> tuple[dict, dict, dict]:

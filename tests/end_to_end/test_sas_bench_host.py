@@ -1,6 +1,5 @@
 """Our bench host and our machine: two readings of the same tables, one line, real processes."""
 
-import json
 import select
 import socket
 import threading
@@ -8,19 +7,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from rigs.moments import machine_clock
-from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, is_silent, wait_for
+from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, LineHost, is_silent, wait_for
 
 from egm.links.sas.crc import append_crc
-from tools.dev.commands.host import command
-from tools.dev.host.host import Host
-from tools.dev.host.line import HostLine
+from egm.links.sas.tables.meters import METERS
+from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.messages import Outcome, is_whole, long_poll
 from tools.dev.host.polls import POLLS
-from tools.dev.host.store import Store
-from tools.dev.host.verbs import obey
 
+ENABLE, DISABLE = 0x02, 0x01
 LENGTHS = tomllib.loads(
     (Path(__file__).parents[1] / "vectors" / "sas_answer_lengths.toml").read_text(encoding="utf-8")
 )["lengths"]
@@ -142,19 +137,19 @@ def test_what_this_machine_can_is_what_it_says_it_can(host):
 @pytest.mark.requirement("K-11", "K-14")
 def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_played(cabin, host):
     before = cabin.player.games
-    meters = obey(host, ["meters"])
-    named = {
-        "0B credits from bills accepted": 1000,
-        "24 total drop": 1000,
-        "15 total ticket in": 0,
-        "16 total ticket out": 0,
-        "04 cancelled credits": 0,
-        "03 hand-paid cancelled credits": 0,
-        "02 jackpot": 0,
-        "23 total hand-paid": 0,
-        "43 $10 bills accepted": 1,
+    wanted = {
+        0x0B: ("credits from bills accepted", 1000),
+        0x24: ("total drop", 1000),
+        0x15: ("total ticket in", 0),
+        0x16: ("total ticket out", 0),
+        0x04: ("cancelled credits", 0),
+        0x03: ("hand-paid cancelled credits", 0),
+        0x02: ("jackpot", 0),
+        0x23: ("total hand-paid", 0),
+        0x43: ("$10 bills accepted", 1),
     }
-    assert {name: meters.get(name) for name in named} == named
+    meters = host.read_meters(tuple(METERS))  # every meter of the table: those it does not have come as None
+    assert {code: (METERS[code].name, meters[code]) for code in wanted} == wanted
     assert host.answer_to(0x1C).values["door_opened"] == 0
     cabin.player.plays()
     assert cabin.player.games == before + 1
@@ -163,13 +158,13 @@ def test_a_host_collects_what_a_regulator_wants_of_each_machine_while_it_is_play
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
 def test_a_host_disables_and_enables_and_both_hosts_keep_their_own_hand_on_it(cabin, host):
-    assert obey(host, ["disable"]) == {"answer": "acknowledged"}
+    assert host.answer_to(DISABLE).outcome is Outcome.ACK
     cabin.player.sees(state="out_of_service")
     with cabin.host("script") as second:
-        obey(second, ["disable"])
-        obey(host, ["enable"])
+        assert second.answer_to(DISABLE).outcome is Outcome.ACK
+        assert host.answer_to(ENABLE).outcome is Outcome.ACK
         assert cabin.player.sees(state="out_of_service")
-        obey(second, ["enable"])
+        assert second.answer_to(ENABLE).outcome is Outcome.ACK
     cabin.player.sees(state="idle")
 
 
@@ -188,48 +183,6 @@ def test_every_host_hears_everything_once(cabin, host):
             assert (heard[-2:], heard.count(0x11), heard.count(0x12)) == ([0x11, 0x12], 1, 1)
 
 
-def test_the_command_speaks_to_a_machine_and_records(cabin, tmp_path):
-    port = str(cabin.folder.run / "sas" / "script")
-    options = [
-        "--port",
-        port,
-        "--wire",
-        "plain",
-        "--ledger",
-        str(tmp_path / "h.sqlite"),
-        "--answer-ms",
-        "2000",
-    ]
-    recording = tmp_path / "line.jsonl"
-
-    def run(*words):
-        done = CliRunner().invoke(command, [*options, *words])
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    meters = json.loads(run("--json", "meters"))
-    games = cabin.player.games
-    assert meters["00 coin-in"] == 5 * games
-    assert "Maple Classic" not in run("--record", str(recording), "send", "1F")
-    sent = json.loads(run("--json", "send", "6F", "game=0", "codes=00,05"))
-    assert [row["value"] for row in sent["values"]["meters"]] == [5 * games, games]
-    explained = CliRunner().invoke(command, ["trace", "--poll", "1F", str(recording)])
-    assert "paytable_id" in explained.output
-    assert "CRC: right" in explained.output
-    for words in (
-        ["send", "ZZ"],
-        ["send", "2D"],
-        ["aft", "in", "x"],
-        ["aft"],
-        ["meters", "x"],
-        ["config", "moon=1"],
-    ):
-        wrong = CliRunner().invoke(command, [*options, *words])
-        assert wrong.exit_code == 1
-        assert wrong.output.startswith("Error: ")
-        assert "Traceback" not in wrong.output
-
-
 def test_a_frame_of_our_own_is_taken(cabin, host):
     """The same poll by hand, so that both encoders could be wrong together and this would still fail."""
     assert host.line.exchange(append_crc(bytes.fromhex("016F0400000000")), lambda got: len(got) >= 14)[
@@ -245,14 +198,14 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
         wait_for(lambda: "fault.ticket_printer.paper_out" in str(cabin.player.snapshot))
         cabin.player.wish("cash_out")
         cabin.player.sees(state="handpay")
-        assert host.run_until(
-            lambda: any("hand-pay pending: 2000, level 80" in r.text for r in host.reports), 60
-        )
-        assert host.answer_to(0x1B).values["amount"] == 0  # it has been read
-        assert obey(host, ["reset"])["values"] == {"code": 0}
+        assert host.run_until(lambda: host.handpay)
+        assert (host.handpay["amount"], host.handpay["level"]) == (2000, 0x80)
+        host.poll()  # acknowledges that report
+        assert host.ask(0x1B)["amount"] == 0
+        assert host.answer_to(0x94).values == {"code": 0}
         cabin.player.sees(state="idle", credit_cents=0)
         assert host.run_until(lambda: 0x52 in [answer.code for answer in host.heard], 60)
-        assert obey(host, ["reset"])["values"] == {"code": 2}  # there is none any more
+        assert host.answer_to(0x94).values == {"code": 2}  # there is none any more
         cancelled = {"game": 0, "codes": [{"code": 3}, {"code": 4}]}
         assert [row["value"] for row in host.answer_to(0x6F, cancelled).values["meters"]] == [2000, 2000]
 
@@ -260,7 +213,6 @@ def test_a_hand_pay_is_heard_read_and_reset_from_afar(tmp_path):
 @pytest.mark.sas(polls="0E", exceptions="4F 7E 7F")
 def test_events_come_in_real_time_where_the_host_wants_them(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
-        assert host.run_until(lambda: host.conversation.idle, 60)
         assert host.answer_to(0x0E, {"enable": 1}).outcome is Outcome.ACK
         host.heard.clear()
         cabin.puts_in(500)
@@ -283,15 +235,12 @@ def test_a_machine_behind_a_serial_server(tmp_path):
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
         relay = threading.Thread(target=_relay, args=(server,), daemon=True)
         relay.start()
-        with (
-            Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin,
-            Store.open(tmp_path / "host.sqlite", machine_clock) as store,
-        ):
-            line = HostLine(url, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
-            host = Host(line, store, now=machine_clock)
-            host.connect(60)
-            assert host.known.serial == "SAS-1"
-            obey(host, ["disable"])
+        with Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin:
+            line = HostLine(url, Wire.PLAIN, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
+            host = LineHost()
+            host.connect(line)
+            assert host.ask(0x54)["serial"] == "SAS-1"
+            assert host.answer_to(DISABLE).outcome is Outcome.ACK
             cabin.player.sees(state="out_of_service")
             line.close()
     relay.join(60)
@@ -316,16 +265,10 @@ def _relay(server):
 @pytest.mark.sas(polls="21")
 def test_a_signature_under_a_seed_comes_in_its_own_time(cabin, host):
     def signed(seed):
-        before = len(host.reports)
+        host.heard.clear()
         assert host.answer_to(0x21, {"seed": seed}).outcome is Outcome.ACK
-        texts = []
-
-        def delivered():
-            texts[:] = [r.text for r in list(host.reports)[before:] if r.text.startswith("ROM signature")]
-            return texts
-
-        assert host.run_until(delivered, 60)
-        return texts[0]
+        assert host.run_until(lambda: 0x21 in [answer.code for answer in host.heard])
+        return next(answer.values["signature"] for answer in host.heard if answer.code == 0x21)
 
     assert signed(0x1234) != signed(0x4321)
     cabin.player.plays()  # meanwhile nothing has stood still

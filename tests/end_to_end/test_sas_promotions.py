@@ -6,8 +6,6 @@ import pytest
 from sas_cabin import Cabin
 
 from meters import open_view
-from tools.dev.host.store import Amounts, TransferState
-from tools.dev.host.transfers import BONUS_TO_MACHINE, IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
 
 MONEY = '[host]\ntickets = "system"\ntransfers = true\nbonuses = true\nasset_number = 100\n'
 AGES = 60.0
@@ -20,17 +18,14 @@ def cabin(tmp_path):
 
 
 def until(host, what):
-    assert host.run_until(what, AGES), [report.text for report in host.reports]
+    assert host.run_until(what, AGES), list(host.heard)
 
 
-def transferred(host, type_, **cents):
-    """Order a transfer and follow it to its end; what it moved."""
-    order = host.transfers.order(type_, Amounts(**{f"{kind}_cents": part for kind, part in cents.items()}))
-    until(host, lambda: order.id not in {t.id for t in host.store.open_transfers("SAS-1")})
-    until(host, lambda: host.conversation.idle)
-    (ended,) = [t for t in host.store.transfers() if t.id == order.id]
-    assert ended.state is TransferState.DONE
-    return ended.amounts
+def transfer(host, way, cents=0, **more):
+    """Order a transfer, follow it to its end, and check that it moved everything."""
+    movement = host.movements[host.order(way, cents, **more)]
+    until(host, lambda: movement.state != "ordered")
+    assert (movement.state, movement.moved_cents) == ("done", movement.total_cents)
 
 
 def has_credits(cabin, restricted, nonrestricted, all_):
@@ -43,22 +38,20 @@ def has_credits(cabin, restricted, nonrestricted, all_):
 @pytest.mark.requirement("D-12", "F-03", "K-09")
 def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
     with cabin.host() as host:
-        until(host, lambda: host.transfers.registration.registered)
-        transferred(host, IN_HOUSE_TO_MACHINE, cashable=100, restricted=40, nonrestricted=20)
+        host.register()
+        transfer(host, "in", 100, restricted_cents=40, nonrestricted_cents=20)
         has_credits(cabin, 40, 20, 160)
         cabin.player.plays(1)
         cabin.player.sees(state="idle", restricted_cents=35)
         cabin.stop(signal.SIGKILL)
         cabin.start()
     with cabin.host() as host:
-        until(host, lambda: host.conversation.idle and host.transfers.registration.registered)
         cabin.player.sees(state="idle", restricted_cents=35)
         cabin.player.wish("cash_out")
         until(host, lambda: (now := cabin.player.snapshot) and now.credit_cents == 35 and now.state == "idle")
-        until(host, lambda: host.conversation.idle)
-        transferred(host, IN_HOUSE_TO_HOST, restricted=35)
+        transfer(host, "out", restricted_cents=35)
         has_credits(cabin, 0, 0, 0)
-        transferred(host, BONUS_TO_MACHINE, cashable=250)
+        transfer(host, "bonus", 250)
         has_credits(cabin, 0, 0, 250)
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
@@ -71,9 +64,9 @@ def test_promotional_credit_is_played_first_stays_itself_and_goes_back(cabin):
 
 def test_a_host_that_holds_the_machine_lets_go_in_time(cabin):
     with cabin.host() as host:
-        until(host, lambda: host.transfers.registration.registered)
+        host.register()
         cabin.puts_in(500)
-        host.transfers.read_lock(0x00, 1, 100)
+        host.ask(0x74, {"code": 0x00, "condition": 1, "timeout": 100})
         seen = cabin.player.sequences
         until(host, lambda: any(shown.state == "locked" for shown in list(seen.values())))
         assert not any("play" in shown.accepts for shown in list(seen.values()) if shown.state == "locked")

@@ -19,7 +19,7 @@ from egm.links.sas.wire import mark_message
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench
-from tools.dev.simulation.bank import ASSET, Bank, HostGoneError
+from tools.dev.host.host import ASSET, Host, HostGoneError
 
 ROUNDS_MAX = 400
 
@@ -148,7 +148,7 @@ class World:
         self.alive = False
         self.paid_by_hand_cents = 0
         self.bills_cents = 0
-        self.bank = Bank(self.send)
+        self.bank = Host(self.send)
         self.power_up()
 
     def session(self, fault: Fault) -> None:

@@ -16,8 +16,8 @@ from tools.dev.__main__ import main as dev
 ROOT = Path(__file__).parents[3]
 #: Commands that go on until they are stopped, or play for minutes: walked with wrong arguments only.
 GO_ON = {
-    "run", "bench-host", "host run", "world", "progressive serve", "progressive sign", "link campaign",
-    "link simulate", "screen preview", "liars", "rng battery", "rng bytes", "rng calibrate", "shots", "rng collect",
+    "run", "bench-host", "world", "progressive serve", "progressive sign", "link", "screen preview",
+    "liars", "rng battery", "rng bytes", "rng calibrate", "shots", "rng collect",
     "rng report", "gat sign",
     "game list",
 }  # fmt: skip

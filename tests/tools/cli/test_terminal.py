@@ -127,7 +127,6 @@ PRINTS = {
 
 #: A picture that is drawn anew and a table of our own figures: what a peer said in them is plain.
 _TABLES = {
-    "tools/dev/host/live.py": {"rich.table.Table"},
     "tools/dev/bench/__main__.py": {"rich.table.Table"},
 }
 

@@ -6,10 +6,8 @@ import threading
 import tty
 
 import pytest
-import serial
 
-from tools.dev.host import line as line_module
-from tools.dev.host.line import HostLine, HostLineError, Wire, marked, wire_for
+from tools.dev.host.line import HostLine, HostLineError, Wire, marked
 
 
 @pytest.fixture
@@ -36,40 +34,6 @@ def test_a_message_on_a_line_without_a_ninth_bit(ends, wire, sent):
     line.send(b"\x01\x71\xff")
     assert os.read(ours, 100) == sent
     line.close()
-
-
-class Uart:
-    """Stands for a real UART, which no test computer has: keeps what was done to it, in order."""
-
-    def __init__(self, *_args, parity, **_options):
-        self.done = [("parity", parity)]
-
-    def write(self, data):
-        self.done.append(("write", data))
-
-    def flush(self):
-        self.done.append(("drain", None))
-
-    def __setattr__(self, name, value):
-        if name == "parity":
-            self.done.append(("parity", value))
-        else:
-            super().__setattr__(name, value)
-
-
-def test_the_wakeup_bit_of_a_uart_is_mark_parity_on_the_first_byte_alone(monkeypatch):
-    monkeypatch.setattr(line_module.serial, "serial_for_url", Uart)
-    line = HostLine("/dev/nowhere", Wire.PARITY)
-    line.send(b"\x01\x1a")
-    assert line._serial.done == [
-        ("parity", serial.PARITY_SPACE),
-        ("parity", serial.PARITY_MARK),
-        ("write", b"\x01"),
-        ("drain", None),  # before the parity changes, or it changes under the byte
-        ("parity", serial.PARITY_SPACE),
-        ("write", b"\x1a"),
-        ("drain", None),
-    ]
 
 
 def test_an_answer_is_over_when_it_is_whole_or_when_silence_falls(ends):
@@ -101,14 +65,6 @@ def test_nothing_from_before_is_taken_for_an_answer(ends):
 def test_a_port_that_cannot_be_had_is_named(tmp_path):
     with pytest.raises(HostLineError, match="nowhere"):
         HostLine(str(tmp_path / "nowhere"), Wire.PLAIN)
-    with pytest.raises(HostLineError, match="nowhere"):
-        wire_for(str(tmp_path / "nowhere"))
-
-
-def test_the_wire_a_port_wants(ends):
-    assert wire_for(ends[1]) is Wire.MARKED
-    assert wire_for("socket://127.0.0.1:4000") is Wire.PLAIN
-    assert wire_for("/dev/null") is Wire.PARITY
 
 
 def test_a_line_that_hangs_up_is_told():

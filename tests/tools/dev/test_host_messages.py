@@ -14,7 +14,7 @@ from egm.links.sas.tables.meters import METERS
 from egm.links.sas.tables.polls import POLLS as SHARED_POLLS
 from tools.dev.host import codes
 from tools.dev.host.fields import LayoutError, fixed_size, read, write
-from tools.dev.host.messages import Outcome, explain_request, general_poll, is_whole, long_poll, parse
+from tools.dev.host.messages import Outcome, general_poll, is_whole, long_poll, parse
 from tools.dev.host.polls import EVENTS, POLLS
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -123,8 +123,6 @@ def test_a_value_that_does_not_fit_is_refused_by_name(code, values, said):
 def data(request: bytes, text: str):
     answer = parse(request, frame(text))
     assert answer.outcome is Outcome.DATA, answer.trouble
-    assert b"".join(piece.data for piece in answer.pieces) == answer.data  # every byte is named
-    assert [piece.at for piece in answer.pieces] == sorted(piece.at for piece in answer.pieces)
     assert is_whole(request, answer.data)
     assert not any(is_whole(request, answer.data[:n]) for n in range(len(answer.data)))
     return answer.values
@@ -223,7 +221,7 @@ def test_a_signature_comes_in_answer_to_a_general_poll():
 def test_a_damaged_answer_says_why(got, said):
     answer = parse(long_poll(1, 0x1A), got)
     assert answer.outcome is Outcome.DAMAGED
-    assert any(said in text for text in (answer.trouble, *(f"{p.name}: {p.trouble}" for p in answer.pieces)))
+    assert said in answer.trouble
 
 
 @pytest.mark.parametrize(
@@ -246,7 +244,6 @@ def test_nothing_that_comes_back_can_make_it_fail(got, request_):
     answer = parse(request_, got)
     is_whole(request_, got)
     assert answer.data == got
-    explain_request(got or b"\x00")
 
 
 @given(st.data())
@@ -283,17 +280,8 @@ def test_what_is_written_is_read_back(data_):
     names = [part.name for outer in layout for part in getattr(outer, "parts", (outer,))]
     values = {name: data_.draw(sample[name]) for name in names}
     written = write(layout, values)
-    reading = read(layout, written)
-    assert not reading.trouble
-    assert reading.values == values
-    assert b"".join(piece.data for piece in reading.pieces) == written
+    assert read(layout, written) == values
 
 
 def test_every_event_layout_is_of_fixed_size():
     assert all(fixed_size(layout) is not None for layout in EVENTS.values())
-
-
-def test_an_unknown_poll_is_said_to_be_one():
-    title, pieces = explain_request(frame("01 FD 00"))
-    assert "unknown poll FD" in title
-    assert pieces[-1].data == frame("01 FD 00")[2:]

@@ -4,9 +4,12 @@ A module ``tools/dev/bench/bench_<area>.py`` defines ``figures()``, which yields
 Machines are noisy: what carries over is the ratio, never the time.
 """
 
+import itertools
+import resource
 import sqlite3
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -56,10 +59,43 @@ def processor_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def bare_table(folder: Path) -> sqlite3.Connection:
-    """Create a table ``entry`` with one column ``body`` and durable statements: the minimum cost of a ledger."""
-    made = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
-    made.execute("PRAGMA journal_mode=WAL")
-    made.execute("PRAGMA synchronous=FULL")
-    made.execute("CREATE TABLE entry (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT")
-    return made
+def children_seconds(command: Sequence[str]) -> float:
+    """Return the processor seconds of a command. Raises CalledProcessError if it fails without any output."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not done.stdout:
+        done.check_returncode()
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+class BareDisk:
+    """Durable one-row transactions of SQLite alone: the minimum cost of a ledger."""
+
+    def __init__(self, folder: Path) -> None:
+        """Create the database in ``folder``."""
+        folder.mkdir(exist_ok=True)
+        self._database = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.execute("PRAGMA synchronous=FULL")
+        self._database.execute("CREATE TABLE entry (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT")
+        self.close = self._database.close
+
+    def write(self, bodies: Iterable[bytes] = (b"x",)) -> float:
+        """Write each body in a transaction of its own; return the seconds they took."""
+        began = time.perf_counter()
+        for body in bodies:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute("INSERT INTO entry (body) VALUES (?)", (body,))
+            self._database.execute("COMMIT")
+        return time.perf_counter() - began
+
+    def write_games(self, games: int) -> float:
+        """Write as much as the two entries of each game take; return the seconds."""
+        return self.write(itertools.repeat(b"x" * 1500, 2 * games))
+
+
+def in_turns(turns: int, ours: Callable[[], float], theirs: Callable[[], float]) -> tuple[float, float]:
+    """Return the total seconds of either, measured alternately, so that other load meets both."""
+    pairs = [(ours(), theirs()) for _ in range(turns)]
+    return sum(seconds for seconds, _ in pairs), sum(seconds for _, seconds in pairs)

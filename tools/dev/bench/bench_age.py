@@ -5,11 +5,9 @@ number of games and then to the larger, so each figure of the larger has that of
 a ratio of 1 means that age costs nothing. The amount at hand varies as segments move to the archive, so the
 last day is measured at :data:`INSTANTS` moments and the worst one counts.
 
-``EGM_BENCH_GAMES`` sets the larger number. ``EGM_BENCH_FOLDER`` names a folder that is retained, so that an
-interrupted run continues there. Progress is printed on standard error.
+``EGM_BENCH_GAMES`` sets the larger number. Progress is printed on standard error.
 """
 
-import json
 import multiprocessing
 import os
 import random
@@ -17,10 +15,9 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -140,24 +137,10 @@ def _tell(text: str) -> None:
     echo(f"age: {text}", err=True)
 
 
-def _answer(out: Connection, work: Callable[..., Any], arguments: tuple[object, ...]) -> None:
-    out.send(work(*arguments))
-
-
 def _in_its_own_process(work: Callable[..., Any], *arguments: object) -> Any:
     """Run ``work`` in a new process: what it holds in memory is its own."""
-    context = multiprocessing.get_context("spawn")
-    results, out = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(out, work, arguments))
-    process.start()
-    out.close()
-    try:
-        return results.recv()
-    except EOFError as why:
-        raise RuntimeError(f"{work.__name__}{arguments} came to no end") from why
-    finally:
-        process.join()
-        results.close()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def _resident_bytes() -> int:
@@ -268,15 +251,6 @@ def _aged(folder: Path, games: int) -> Age:
     )
 
 
-def _age(folder: Path, games: int) -> Age:
-    """Return the stored measurement for this age, or measure it now."""
-    kept = folder / f"age-{games}.json"
-    if not kept.exists():
-        kept.write_text(json.dumps(asdict(_aged(folder, games))))
-    raw = json.loads(kept.read_text())
-    return Age(**raw | {"instants": tuple(Instant(**each) for each in raw["instants"])})
-
-
 def _figures(young: Age, old: Age) -> Iterator[Figure]:
     def beside(name: str, unit: str, of: Callable[[Age], float], aim: str, better: str = "lower") -> Figure:
         return Figure(
@@ -331,10 +305,6 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
 
 def figures() -> Iterator[Figure]:
     """Yield what age costs."""
-    with ExitStack() as cleanup:
-        kept = os.environ.get("EGM_BENCH_FOLDER")
-        folder = Path(kept or cleanup.enter_context(tempfile.TemporaryDirectory(prefix="egm-bench-")))
-        folder.mkdir(parents=True, exist_ok=True)
-        few = max(GAMES // 10, 2 * GAMES_A_DAY)
-        young = _age(folder, few)
-        yield from _figures(young, _age(folder, GAMES))
+    with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
+        young = _aged(Path(folder), max(GAMES // 10, 2 * GAMES_A_DAY))
+        yield from _figures(young, _aged(Path(folder), GAMES))

@@ -1,24 +1,23 @@
 """The audit of plain reel games: games a second with one and with two processes, beside replaying them alone."""
 
+import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from egm.clock import SystemClock
+from egm.play.entries import GAME_START
 from meters import Journal, open_view
-from paytables import Game, ReplayDraw, Wager, load_game, play_through
+from paytables import ReplayDraw, Wager, load_game, play_through
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.bench import Figure, processor_seconds, timed
-from tools.dev.bench.bench_meters import (
-    FUND_CENTS,
-    UnsyncedStorage,
-    fund,
-    iter_game_transactions,
-    read_clock,
-)
+from tools.dev.bench.bench_cabinet import bench_engine, play
+from tools.dev.bench.bench_meters import FUND_CENTS, UnsyncedStorage
 
+GAME: Final = "maple-classic"
 GAMES: Final = 20_000
 """The games audited: their entries are held in memory, so that reading them is not timed."""
 REPLAYED: Final = 2_000
@@ -28,9 +27,8 @@ ROUNDS: Final = 3
 
 def figures() -> Iterator[Figure]:
     """Yield the figures of the audit."""
-    game = load_game("maple-classic")
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        bodies = _write_journal(Path(folder) / "state", game)
+        bodies, records = _write_journal(Path(folder) / "state")
     _audit(bodies[:REPLAYED], 1)  # loads the definition and compiles the rules
     one = min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(ROUNDS))
     two = min(_all_processor_seconds(lambda: _audit(bodies, 2)) for _ in range(ROUNDS))
@@ -39,7 +37,7 @@ def figures() -> Iterator[Figure]:
         GAMES / one,
         "games/s",
         "only replaying the games",
-        _measure_replays(game),
+        _measure_replays(records),
         aim="15,000 games/s",
     )
     yield Figure(
@@ -63,15 +61,13 @@ def figures() -> Iterator[Figure]:
     )
 
 
-def _write_journal(state: Path, game: Game) -> list[bytes]:
-    """Return the entries of a journal with one bill and ``GAMES`` games."""
-    with Journal.open(state, now=read_clock, storage=UnsyncedStorage()) as journal:
-        fund(journal, FUND_CENTS)
-        for start, end in iter_game_transactions(game, range(GAMES), journal):
-            journal.append(start)
-            journal.append(end)
+def _write_journal(state: Path) -> tuple[list[bytes], list[Any]]:
+    """Write a journal of ``GAMES`` games; return its entries, and the records of the first games."""
+    with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
+        play(bench_engine(journal, fund_cents=FUND_CENTS), GAMES)
     with open_view(state) as view:
-        return list(view.iter_bodies())
+        records = [entry.record for entry in itertools.islice(view.entries(GAME_START.kind), REPLAYED)]
+        return list(view.iter_bodies()), records
 
 
 def _audit(bodies: Sequence[bytes], jobs: int) -> None:
@@ -88,13 +84,12 @@ def _all_processor_seconds(work: Callable[[], object]) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
-def _measure_replays(game: Game) -> float:
+def _measure_replays(records: Sequence[Any]) -> float:
     """Return the games a second if nothing is done but evaluating recorded draws."""
-    records = [start.record for start, _ in iter_game_transactions(game, range(REPLAYED))]
+    game = load_game(GAME)
 
     def replay() -> None:
         for record in records:
-            assert isinstance(record, dict)
             play_through(game, Wager.from_json(record["wager"]), ReplayDraw(record["steps"][0]["draws"]))
 
-    return REPLAYED / processor_seconds(replay)
+    return len(records) / processor_seconds(replay)

@@ -23,10 +23,9 @@ from egm.play.installed_games import admit_games
 from egm.play.keys import PlayKey
 from egm.profiles import load_profile
 from egm.tickets.model import House
-from meters import Journal
+from meters import JSON, Journal, Phase, Transaction, Transfer
 from rng import Personalization, RandomService
-from tools.dev.bench import Figure, bare_table
-from tools.dev.bench.bench_meters import fund
+from tools.dev.bench import BareDisk, Figure, in_turns
 
 TURNS: Final = 100
 GAMES_A_TURN: Final = 15
@@ -78,7 +77,30 @@ def bench_engine(
     return engine
 
 
-def _play(engine: Engine[Machine], games: int) -> float:
+def fund(journal: Journal, cents: int, account: str) -> None:
+    """Put ``cents`` on the credit meter: a bill as the cabinet records one."""
+    paper = journal.fresh_id("bill")
+    kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
+    moved = (Transfer("world:bill", account, cents, {"bill_cents": cents}),)
+    journal.append(
+        Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
+    )
+    journal.append(
+        Transaction(
+            id=f"{paper}.in",
+            kind="bill.in",
+            phase=Phase.SETTLE,
+            ref=paper,
+            counts={"bills_accepted": 1},
+            state={"paper": kept | {"phase": "vended"}},
+            record={"amount_cents": cents},
+        )
+    )
+    confirmed = journal.fresh_id("bill.confirmed")
+    journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
+
+
+def play(engine: Engine[Machine], games: int) -> float:
     """Play the given number of games; return the seconds they took."""
     began = time.perf_counter()
     for _ in range(games):
@@ -88,45 +110,16 @@ def _play(engine: Engine[Machine], games: int) -> float:
     return time.perf_counter() - began
 
 
-class BarePairs:
-    """Two fsync-ed one-row transactions of a game's size, as SQLite alone does them."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self._database = bare_table(folder)
-
-    def write(self, pairs: int) -> float:
-        """Write the given number of pairs; return the seconds they took."""
-        body = b"x" * 1500
-        began = time.perf_counter()
-        for _ in range(2 * pairs):
-            self._database.execute("BEGIN IMMEDIATE")
-            self._database.execute("INSERT INTO entry (body) VALUES (?)", (body,))
-            self._database.execute("COMMIT")
-        return time.perf_counter() - began
-
-    def close(self) -> None:
-        """Close the database."""
-        self._database.close()
-
-
-def bare_pairs_per_second(folder: Path, pairs: int) -> float:
-    """Return the pairs per second that SQLite alone writes."""
-    with closing(BarePairs(folder)) as bare:
-        return pairs / bare.write(pairs)
-
-
 def figures() -> Iterator[Figure]:
     """Durable games per second (draw, evaluate, journal twice), in turns with bare transactions."""
-    ours = theirs = 0.0
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
         engine = bench_engine(journal)
-        bare = cleanup.enter_context(closing(BarePairs(folder / "bare")))
-        for _ in range(TURNS):
-            ours += _play(engine, GAMES_A_TURN)
-            theirs += bare.write(GAMES_A_TURN)
+        bare = cleanup.enter_context(closing(BareDisk(folder)))
+        ours, theirs = in_turns(
+            TURNS, lambda: play(engine, GAMES_A_TURN), lambda: bare.write_games(GAMES_A_TURN)
+        )
     games = TURNS * GAMES_A_TURN
     yield Figure(
         "durable games, button to closed, both copies",

@@ -5,8 +5,6 @@ lowest of :data:`RUNS`.
 """
 
 import os
-import resource
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,25 +13,15 @@ from typing import Final
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.isolated import build_python_command
 from paytables import list_shipped_games
-from tools.dev.bench import Figure
+from tools.dev.bench import Figure, children_seconds
 
 RUNS: Final = 3
 _BASELINE: Final = "egm --version"
 
 
 def _processor_seconds(*arguments: str) -> float:
-    """Return the processor seconds of an ``egm`` command. Raises RuntimeError where it printed nothing."""
-    least = float("inf")
-    for _ in range(RUNS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            build_python_command("tools.cli", *arguments), check=False, stdout=subprocess.PIPE
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if not done.stdout:
-            raise RuntimeError(f"egm {' '.join(arguments)}: status {done.returncode}, and nothing printed")
-        least = min(least, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return least
+    """Return the lowest processor seconds of an ``egm`` command."""
+    return min(children_seconds(build_python_command("tools.cli", *arguments)) for _ in range(RUNS))
 
 
 def _with_every_game(folder: Path) -> Path:

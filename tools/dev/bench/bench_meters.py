@@ -3,39 +3,26 @@
 ``EGM_BENCH_ENTRIES`` sets the size of the larger journal.
 """
 
+import itertools
 import os
-import random
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from meters import JSON, Journal, Phase, Transaction, Transfer, open_view
-from meters.entry import encode
+from egm.clock import SystemClock
+from meters import Journal, StoredEntry, open_view
 from meters.storage import Database, DiskStorage, Rows, StorageFile
-from paytables import Game, RecordingDraw, load_game, play_through
-from tools.dev.bench import Figure, bare_table, timed
+from tools.dev.bench import BareDisk, Figure, in_turns, milliseconds, timed
+from tools.dev.bench.bench_cabinet import bench_engine, play
 
-CREDIT: Final = "credit:1:cashable"
 ROUNDS: Final = 5
 GAMES_A_ROUND: Final = 200
 ENTRIES: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
-_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_DENOMINATION_CENTS: Final = 5
-FUND_CENTS: Final = 10**12
-
-
-class _Chance:
-    """Numbers from a fixed seed; what is timed here is not the generator."""
-
-    def __init__(self) -> None:
-        self._random = random.Random(1)  # noqa: S311 (a bench draws nothing for a player)
-
-    def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the contract of a draw)
-        """Return the next number."""
-        return self._random.randrange(bound)
+FUND_CENTS: Final = 10**9
 
 
 class _UnsyncedFile:
@@ -77,160 +64,65 @@ class UnsyncedStorage(DiskStorage):
         return _UnsyncedFile(super().open_file(path, write=write))
 
 
-def read_clock() -> datetime:
-    """Return the fixed time of every entry."""
-    return _TIME
+def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -> Iterator[Figure]:
+    """Write the entries of games again in both copies, in turns with their bytes in bare SQLite transactions."""
+    with (
+        Journal.open(folder / "durable", now=SystemClock().now) as journal,
+        closing(BareDisk(folder)) as bare,
+    ):
+        ours, theirs = iter(entries), iter(entries)
+        part = len(entries) // ROUNDS
 
+        def append() -> float:
+            began = time.perf_counter()
+            for entry, _ in itertools.islice(ours, part):
+                journal.append(entry.transaction)
+            return time.perf_counter() - began
 
-def fund(journal: Journal, cents: int, account: str = CREDIT) -> None:
-    """Put ``cents`` on the credit meter: a bill as the cabinet records one."""
-    paper = journal.fresh_id("bill")
-    kept: dict[str, JSON] = {"id": paper, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
-    moved = (Transfer("world:bill", account, cents, {"bill_cents": cents}),)
-    journal.append(
-        Transaction(id=paper, kind="bill.escrow", phase=Phase.RESERVE, transfers=moved, state={"paper": kept})
-    )
-    journal.append(
-        Transaction(
-            id=f"{paper}.in",
-            kind="bill.in",
-            phase=Phase.SETTLE,
-            ref=paper,
-            counts={"bills_accepted": 1},
-            state={"paper": kept | {"phase": "vended"}},
-            record={"amount_cents": cents},
+        seconds, bare_seconds = in_turns(
+            ROUNDS, append, lambda: bare.write(body for _, body in itertools.islice(theirs, part))
         )
-    )
-    confirmed = journal.fresh_id("bill.confirmed")
-    journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
-
-
-def iter_game_transactions(
-    game: Game, numbers: range, journal: Journal | None = None
-) -> Iterator[tuple[Transaction, Transaction]]:
-    """Yield the two transactions of each game as the cabinet writes them: real draws, real outcomes.
-
-    Written to ``journal`` one by one, they are what an audit finds nothing wrong with.
-    """
-    chance = _Chance()
-    bet = game.bet_options[0]
-    wager = game.wager(bet)
-    dims: dict[str, str | int] = {
-        "game": game.id,
-        "paytable": f"{game.id}@{game.version}",
-        "denomination_cents": _DENOMINATION_CENTS,
-        "wager_level": bet,
-    }
-    for number in numbers:
-        draw = RecordingDraw(chance)
-        outcome = play_through(game, wager, draw)
-        play_id = f"play-{number}" if journal is None else journal.fresh_id("play")
-        record: dict[str, JSON] = {
-            "play_id": play_id,
-            "game": {"id": game.id, "version": game.version, "digest": game.digest},
-            "denomination_cents": _DENOMINATION_CENTS,
-            "bet_credits": bet,
-            "wager": wager.to_json(),
-            "language": "en",
-            "credit_before_cents": 10**6 if journal is None else journal.available_cents(CREDIT),
-            "steps": [{"choice": None, "draws": [list(r) for r in draw.records]}],
-            "outcome": outcome.to_json(),
-        }
-        win_cents = outcome.win_credits * _DENOMINATION_CENTS
-        yield (
-            Transaction(
-                id=f"{play_id}.start",
-                kind="game.start",
-                transfers=(Transfer(CREDIT, "house:wager", bet * _DENOMINATION_CENTS),),
-                dims=dims,
-                counts={"games_played": 1},
-                state={"game": {"play_id": play_id}},
-                record=record,
-            ),
-            Transaction(
-                id=f"{play_id}.end",
-                kind="game.end",
-                transfers=(Transfer("house:win", CREDIT, win_cents),) if win_cents else (),
-                dims=dims,
-                counts={"games_won" if win_cents else "games_lost": 1},
-                state={"game": None, "last_game": {"play_id": play_id, "win_cents": win_cents}},
-                record={"play_id": play_id, "win_cents": win_cents},
-            ),
-        )
-
-
-def _check(journal: Journal, times: int) -> None:
-    for _ in range(times):
-        journal.check()
-
-
-def _durable_games(folder: Path, game: Game) -> Iterator[Figure]:
-    """Games in both copies, in turns with the same bytes in bare SQLite transactions on the same disk."""
-    bare = bare_table(folder)
-    ours = theirs = 0.0
-    with Journal.open(folder / "durable", now=read_clock) as journal:
-        fund(journal, FUND_CENTS)
-        for turn in range(ROUNDS):
-            pairs = list(
-                iter_game_transactions(game, range(turn * GAMES_A_ROUND, (turn + 1) * GAMES_A_ROUND))
-            )
-            bodies = [encode(t, 1, _TIME, "0" * 64).body for pair in pairs for t in pair]
-
-            def games(pairs: list[tuple[Transaction, Transaction]] = pairs) -> None:
-                for start, end in pairs:
-                    journal.append(start)
-                    journal.append(end)
-
-            def transactions(bodies: list[bytes] = bodies) -> None:
-                for body in bodies:
-                    bare.execute("BEGIN IMMEDIATE")
-                    bare.execute("INSERT INTO entry (body) VALUES (?)", (body,))
-                    bare.execute("COMMIT")
-
-            ours += timed(games)[0]
-            theirs += timed(transactions)[0]
-        checks = timed(lambda: _check(journal, 200))[0] / 200
-    bare.close()
-    count = ROUNDS * GAMES_A_ROUND
+        checks = milliseconds(journal.check, 200)
+    games = sum(entry.kind == "game.start" for entry, _ in entries[: part * ROUNDS])
     yield Figure(
         "durable games, two entries each, both copies",
-        count / ours,
+        games / seconds,
         "games/s",
-        "the same two bodies in two bare fsync-ed transactions",
-        count / theirs,
+        "the same bodies in bare fsync-ed transactions",
+        games / bare_seconds,
         aim="0.5",
     )
-    yield Figure("check before play (A-03)", checks * 1e6, "us", better="lower")
+    yield Figure("check before play (A-03), median", checks * 1e3, "us", better="lower")
 
 
-def _long_journals(folder: Path, game: Game) -> Iterator[Figure]:
-    for entries in ENTRIES:
-        state = folder / f"long-{entries}"
-        with Journal.open(state, now=read_clock, storage=UnsyncedStorage()) as journal:
-            fund(journal, FUND_CENTS)
-            for start, end in iter_game_transactions(game, range(entries // 2), journal):
-                journal.append(start)
-                journal.append(end)
-        seconds, opened = timed(partial(Journal.open, state, now=read_clock))
-        opened.close()
-        yield Figure(
-            f"start-up, {entries:,} entries, every byte of both copies checked",
-            seconds,
-            "s",
-            better="lower",
-            aim="under 5 s at a million",
-        )
-        yield Figure(
-            f"opening to read meters, {entries:,} entries",
-            timed(lambda state=state: open_view(state).close())[0] * 1e3,  # type: ignore[misc]
-            "ms",
-            better="lower",
-        )
+def _long_journal(state: Path, entries: int) -> Iterator[Figure]:
+    with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
+        play(bench_engine(journal, fund_cents=FUND_CENTS), entries // 2)
+    seconds, opened = timed(partial(Journal.open, state, now=SystemClock().now))
+    opened.close()
+    yield Figure(
+        f"start-up, {entries:,} entries, every byte of both copies checked",
+        seconds,
+        "s",
+        better="lower",
+        aim="under 5 s at a million",
+    )
+    yield Figure(
+        f"opening to read meters, {entries:,} entries",
+        milliseconds(lambda: open_view(state).close(), 1),
+        "ms",
+        better="lower",
+    )
 
 
 def figures() -> Iterator[Figure]:
     """Yield the figures of the journal."""
-    game = load_game("maple-classic")
-    with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        yield from _durable_games(Path(folder), game)
-        yield from _long_journals(Path(folder), game)
+    with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
+        folder = Path(name)
+        for entries in ENTRIES:
+            yield from _long_journal(folder / f"long-{entries}", entries)
+        with open_view(folder / f"long-{ENTRIES[0]}") as view:
+            written = zip(view.entries(), view.iter_bodies(), strict=True)
+            of_machine = (each for each in written if not each[0].id.startswith("checkpoint:"))
+            some = list(itertools.islice(of_machine, 2 * ROUNDS * GAMES_A_ROUND))
+        yield from _durable_games(folder, some)

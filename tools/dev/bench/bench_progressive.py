@@ -1,8 +1,7 @@
 """A progressive link under load: wagers counted a second, hit to locked amount, and how late the sign is.
 
-Real Mosquitto with TLS and certificates, the real controller on a real disk, one real link state machine for
-each machine. Machines share connections (a hundred each), for a thousand TLS connections of one process would
-measure the process; the controller and the machines are one process, so a floor does better than this.
+Real Mosquitto with TLS and certificates, the real controller on a real disk, one real link client and one
+connection for each machine. The controller and the machines are one process, so a floor does better than this.
 """
 
 import asyncio
@@ -13,55 +12,40 @@ import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from egm.config.levels import Kind
-from egm.errors import OperatorError
+from egm.errors import check_invariant
 from egm.progressive import topics
-from egm.progressive.connection import (
-    AT_LEAST_ONCE,
-    AT_MOST_ONCE,
-    Line,
-    Waiting,
-    build_tls_context,
-    get_payload,
-    open_connection,
-    run_together,
-    stay_connected,
-)
+from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, get_payload, open_connection
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.link import Complaint, Link, Locked, Over
-from egm.progressive.messages import (
-    Claim,
-    Commit,
-    Contribution,
-    FromMachine,
-    Value,
-    decode_controller_message,
-    encode,
-)
+from egm.progressive.link import Link
+from egm.progressive.messages import Contribution, Value, encode
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.server import Postgres, PostgresMissingError
+from tools.dev.progressive.simulate import floor
 from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
-from tools.floor.progressive.controller import Controller
+from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.postgres import PostgresStore
-from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import Sign, listen
 from tools.floor.progressive.store import SqliteStore, Store
 
 WAGERS: Final = 4000
 HITS: Final = 50
 LOOKS: Final = 7
+_MACHINES: Final = tuple(f"EGM-{n}" for n in range(10))
 _GROWTH: Final = (10, 100, 1000)
-_A_LINE: Final = 100
-_LINES: Final = tuple(f"FLOOR-{n}" for n in range(10))
-_STALE_NS: Final = 5_000_000_000
+_BATCH: Final = 250
+"""Wagers that the controller takes in one transaction."""
+_DICE: Final = random.Random(1)  # noqa: S311 (nothing is decided by it)
 _PATIENCE_SECONDS: Final = 600.0
 _LEVEL: Final = LevelDefinition(
     id="bench",
@@ -71,8 +55,15 @@ _LEVEL: Final = LevelDefinition(
     # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
     chance=Chance(stake_cents=25, odds=Fraction(9, 10)),
 )
-_POOL: Final = Pool(definition=_LEVEL, game="bench", level="top", keeper=Keeper.CONTROLLER)
 _ADDED_CENTS: Final = 5
+
+
+_NUMBERS: Final = itertools.count(1)
+
+
+def _new_level() -> LevelDefinition:
+    """Return a level under a new name: the broker still has the last value of each one before."""
+    return replace(_LEVEL, id=f"bench-{next(_NUMBERS)}")
 
 
 def _contribution(machine: str, sequence: int) -> Contribution:
@@ -80,167 +71,62 @@ def _contribution(machine: str, sequence: int) -> Contribution:
     return Contribution(machine=machine, level=_LEVEL.id, sequence=sequence, wager_cents=25, amount=amount)
 
 
-# ---------------------------------------------------------------------------------------------- the floor
-class _Line:
-    """One connection and the machines on it."""
-
-    def __init__(self, broker: Broker, name: str, machines: list[str]) -> None:
-        self._slot, self._name = broker.slot(name), name
-        self.links = {each: Link(each, (_POOL,), stale_ns=_STALE_NS) for each in machines}
-        self._outbox: Waiting[FromMachine] = Waiting()
-        self._connections = 0
-        self._made = dict.fromkeys(machines, 0)
-        self._claims: dict[str, tuple[Claim, asyncio.Future[int]]] = {}
-
-    async def run(self) -> None:
-        """Stay connected: where a disk or this process stands still for long, the broker hangs up."""
-        context = build_tls_context(self._slot)
-        await stay_connected(self._slot, lambda: context, self._name, self._serve, lambda _: None)
-
-    async def _serve(self, line: Line) -> None:
-        self._connections += 1
-        await line.subscribe(topics.ALL_VALUES)
-        for machine, link in self.links.items():
-            await line.subscribe(topics.build_downlink_topic(machine))
-            link.connected(f"{machine}.{self._connections}", time.monotonic_ns())
-            self._send(link)
-        await run_together(self._speak(line), self._hear(line), self._tick())
-
-    async def _speak(self, line: Line) -> None:
-        while True:
-            message = await self._outbox.get()
-            care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
-            await line.publish(topics.build_uplink_topic(message.machine), encode(message), care)
-
-    async def _hear(self, line: Line) -> None:
-        async for message in line.messages:
-            said = decode_controller_message(get_payload(message))
-            meant = self.links.values() if isinstance(said, Value) else (self.links[said.machine],)
-            for link in meant:
-                link.receive(said, time.monotonic_ns())
-                self._learn(link)
-                self._send(link)
-
-    def _learn(self, link: Link) -> None:
-        for news in link.take_news():
-            if isinstance(news, Locked):
-                self._locked(link, news)
-            elif isinstance(news, Over):
-                link.forget(news.claim)
-            elif isinstance(news, Complaint):
-                self._refused(news)
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(1.0)
-            for link in self.links.values():
-                link.tick(time.monotonic_ns())
-                self._send(link)
-
-    def _locked(self, link: Link, news: Locked) -> None:
-        claim, heard = self._claims[news.claim]
-        if not heard.done():
-            heard.set_result(time.perf_counter_ns())
-        link.locked(news.claim)
-        paid = Commit(
-            machine=claim.machine, level=_LEVEL.id, claim=claim.claim, amount_cents=news.amount_cents
-        )
-        link.paid(paid, claim, time.monotonic_ns())
-
-    def _refused(self, news: Complaint) -> None:
-        """End every wait for a hit, because no answer will follow."""
-        for _, heard in self._claims.values():
-            if not heard.done():
-                heard.set_exception(OperatorError(f"{news.code}: {news.text}"))
-
-    def _send(self, link: Link) -> None:
-        for message in link.take_messages():
-            self._outbox.put_nowait(message)
-
-    @property
-    def joined(self) -> bool:
-        return all(link.feeders[_LEVEL.id].joined for link in self.links.values())
-
-    @property
-    def settled(self) -> bool:
-        return all(self._made[name] == link.feeders[_LEVEL.id].counted for name, link in self.links.items())
-
-    def wager(self, machine: str) -> int:
-        """One wager; its number."""
-        self._made[machine] += 1
-        self.links[machine].contributed(_contribution(machine, self._made[machine]), time.monotonic_ns())
-        self._send(self.links[machine])
-        return self._made[machine]
-
-    async def hit(self, machine: str) -> int:
-        """Place a wager that hits; return the nanoseconds from the wager to the locked amount."""
-        began = time.perf_counter_ns()
-        after = self.wager(machine)
-        name = f"{machine}.{after}"
-        claim = Claim(machine=machine, level=_LEVEL.id, claim=name, after=after, shown_cents=1_000_00)
-        heard: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._claims[name] = claim, heard
-        self.links[machine].hit(claim, time.monotonic_ns())
-        self._send(self.links[machine])
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            return await heard - began
-
-
-async def _until(condition: Callable[[], bool], *tasks: asyncio.Task[None]) -> None:
-    async with asyncio.timeout(_PATIENCE_SECONDS):
-        while not condition():
-            for task in tasks:
-                if task.done():
-                    task.result()
-            await asyncio.sleep(0.005)
-
-
 @contextlib.asynccontextmanager
-async def _together(*work: Coroutine[None, None, None]) -> AsyncIterator[list[asyncio.Task[None]]]:
-    tasks = [asyncio.create_task(each) for each in work]
+async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(work)
     try:
-        yield tasks
+        yield task
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@contextlib.asynccontextmanager
-async def _floor(broker: Broker, store: Store, machines: int) -> AsyncIterator[list[_Line]]:
-    names = [f"EGM-{n}" for n in range(machines)]
-    controller = Controller(store, lambda: datetime.now(UTC))
-    controller.open_levels([_LEVEL])
-    for name in names:
-        controller.admit(name)
-    per = max(1, min(_A_LINE, machines // 2))
-    shares = [names[n : n + per] for n in range(0, machines, per)]
-    lines = [_Line(broker, _LINES[n], share) for n, share in enumerate(shares)]
-    service = Service(controller, broker.slot(CONTROLLER), lambda _: None)
-    async with _together(service.run(), *(line.run() for line in lines)) as tasks:
-        await _until(lambda: all(line.joined for line in lines), *tasks)
-        yield lines
-        await _until(lambda: all(line.settled for line in lines), *tasks)
-    controller.check()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 # ---------------------------------------------------------------------------------------------- measuring
-async def _counted(broker: Broker, store: Store, machines: int) -> float:
+async def _counted(broker: Broker, store: Store) -> float:
     """Wagers counted a second, from the first made to the last known to be durable."""
-    async with _floor(broker, store, machines) as lines:
+    async with floor(broker, store, _MACHINES, _new_level()) as at_work:
         began = time.perf_counter()
-        for _ in range(WAGERS // machines):
-            for line in lines:
-                for machine in line.links:
-                    line.wager(machine)
-        await _until(lambda: all(line.settled for line in lines))
+        for _ in range(WAGERS // len(_MACHINES)):
+            for machine in at_work.machines:
+                machine.play(_DICE, 0.0)
+        await at_work.until(at_work.is_settled)
         return WAGERS / (time.perf_counter() - began)
+
+
+def _taken(store: Store, machines: int) -> float:
+    """Wagers a second that the controller counts, with the real link clients and no broker."""
+    level = _new_level()
+    pool = Pool(definition=level, game="bench", level="top", keeper=Keeper.CONTROLLER)
+    links = {f"EGM-{n}": Link(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
+    controller = Controller(store, lambda: datetime.now(UTC))
+    controller.open_levels([level])
+
+    def exchange() -> None:
+        said = [Heard(name, message) for name, link in links.items() for message in link.take_messages()]
+        for reply in controller.take(said):
+            assert not isinstance(reply, Value)  # those are published, not replied
+            links[reply.machine].receive(reply, time.monotonic_ns())
+
+    for name, link in links.items():
+        controller.admit(name)
+        link.connected(name, time.monotonic_ns())
+    exchange()
+    began = time.perf_counter()
+    wagers = itertools.product(range(1, WAGERS // machines + 1), links)
+    while batch := list(itertools.islice(wagers, _BATCH)):
+        for sequence, name in batch:
+            made = _contribution(name, sequence).model_copy(update={"level": level.id})
+            links[name].contributed(made, time.monotonic_ns())
+        exchange()
+    seconds = time.perf_counter() - began
+    check_invariant(sum(link.feeders[level.id].counted for link in links.values()) == WAGERS, "bench.counted")
+    return WAGERS / seconds
 
 
 async def _published(broker: Broker) -> float:
     """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
-    slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
+    slots = broker.slot(CONTROLLER), broker.slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as hears:
         await hears.subscribe(topics.ALL_UP)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as says:
@@ -261,7 +147,7 @@ async def _published(broker: Broker) -> float:
 
 async def _round_trip_ms(broker: Broker) -> float:
     """Median of a bare message through the broker and its echo."""
-    slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
+    slots = broker.slot(CONTROLLER), broker.slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
         await far.subscribe(topics.ALL_UP)
 
@@ -285,15 +171,29 @@ async def _round_trip_ms(broker: Broker) -> float:
 
 
 async def _hits_ms(broker: Broker, store: Store) -> list[float]:
-    async with _floor(broker, store, 10) as lines:
-        machines = itertools.cycle((line, machine) for line in lines for machine in line.links)
-        return sorted([await line.hit(machine) / 1e6 for line, machine in itertools.islice(machines, HITS)])
+    """Return the milliseconds from each wager that hits to its locked amount, sorted."""
+    locked_at: list[float] = []
+
+    def step(name: str) -> None:
+        if name == "award heard":
+            locked_at.append(time.perf_counter())
+
+    times = []
+    async with floor(broker, store, _MACHINES, _new_level(), step) as at_work:
+        for machine in itertools.islice(itertools.cycle(at_work.machines), HITS):
+            began, before = time.perf_counter(), len(locked_at)
+            machine.play(_DICE, 1.0)
+            await at_work.until(lambda before=before: len(locked_at) > before)  # type: ignore[misc]
+            times.append((locked_at[-1] - began) * 1e3)
+        await at_work.until(at_work.is_settled)
+    return sorted(times)
 
 
 async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
     """From a wager until the sign's drums begin to run, and until they stand at the amount; medians."""
     dice, begun, stood = random.Random(1), [], []  # noqa: S311 (moments between two values)
-    sign = Sign((_LEVEL.id,))
+    level = _new_level()
+    sign = Sign((level.id,))
 
     def shown() -> int:
         return sign.plates(time.monotonic_ns())[0].thousandths or 0
@@ -305,15 +205,15 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
         lambda _: None,
         name=format_sign_name("1"),
     )
-    async with _floor(broker, store, 10) as lines, _together(watching) as tasks:
-        await _until(lambda: shown() > 0, *tasks)
+    async with floor(broker, store, _MACHINES, level) as at_work, _together(watching):
+        await at_work.until(lambda: shown() > 0)
         for _ in range(LOOKS):
             await asyncio.sleep(dice.uniform(0.0, 0.5))
             before, began = shown(), time.perf_counter()
-            lines[0].wager("EGM-0")
-            await _until(lambda then=before: shown() > then, *tasks)  # type: ignore[misc]
+            at_work.machines[0].play(dice, 0.0)
+            await at_work.until(lambda then=before: shown() > then)  # type: ignore[misc]
             begun.append(time.perf_counter() - began)
-            await _until(lambda then=before: shown() == then + _ADDED_CENTS * 1000, *tasks)  # type: ignore[misc]
+            await at_work.until(lambda then=before: shown() == then + _ADDED_CENTS * 1000)  # type: ignore[misc]
             stood.append(time.perf_counter() - began)
     return statistics.median(begun) * 1e3, statistics.median(stood) * 1e3
 
@@ -321,9 +221,9 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
 def _inserted(store: Store) -> float:
     """Rows a second into the contribution ledger of the same store, as many a transaction as are taken."""
     began, row = time.perf_counter(), itertools.count(1)
-    for _ in range(0, WAGERS, 256):
+    for _ in range(0, WAGERS, _BATCH):
         with store.transaction() as session:
-            for sequence in itertools.islice(row, 256):
+            for sequence in itertools.islice(row, _BATCH):
                 session.add_contribution(_contribution("BARE", sequence), hidden=Fraction(1, 12))
     return next(row) / (time.perf_counter() - began)
 
@@ -333,7 +233,7 @@ def figures() -> Iterator[Figure]:
     """Wagers a second, hit to locked amount, the sign's delay, and the growth of the floor."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         try:
-            broker = _broker(Path(name) / "link")
+            broker = Broker(Path(name) / "link", _MACHINES)
         except BrokerMissingError as missing:
             yield Figure(f"not measured: {missing}", 0, "")
             return
@@ -346,21 +246,11 @@ def figures() -> Iterator[Figure]:
             asyncio.run(broker.start())
             published = asyncio.run(_published(broker))
             yield from _store_figures(broker, sqlite, "SQLite", published)
-            yield from _growth(broker, sqlite)
+            yield from _growth(sqlite)
             yield from _moments(broker, sqlite)
             yield from _postgres_figures(broker, published)
         finally:
             broker.close()
-
-
-def _broker(folder: Path) -> Broker:
-    """Start a broker on which one connection may act for many machines; for benchmarks only."""
-    broker = Broker(folder, _LINES)
-    with (folder / "broker.acl").open("a", encoding="ascii") as access:
-        for line in _LINES:
-            access.write(f"\nuser {line}\ntopic write {topics.ALL_UP}\n")
-            access.write(f"topic read {topics.PREFIX}/machine/+/down\n")
-    return broker
 
 
 def _with(open_store: Callable[[], Store], measure: Callable[[Store], float]) -> float:
@@ -371,7 +261,7 @@ def _with(open_store: Callable[[], Store], measure: Callable[[Store], float]) ->
 def _store_figures(
     broker: Broker, open_store: Callable[[], Store], title: str, published: float
 ) -> Iterator[Figure]:
-    counted = _with(open_store, lambda store: asyncio.run(_counted(broker, store, 10)))
+    counted = _with(open_store, lambda store: asyncio.run(_counted(broker, store)))
     inserted = _with(open_store, _inserted)
     name = f"wagers counted, 10 machines, {title}"
     yield Figure(name, counted, "/s", "bare publish", published)
@@ -393,18 +283,15 @@ def _postgres_figures(broker: Broker, published: float) -> Iterator[Figure]:
         server.close()
 
 
-def _growth(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure]:
-    def rate(machines: int) -> float:
-        return _with(open_store, lambda store: asyncio.run(_counted(broker, store, machines)))
-
-    ten = rate(_GROWTH[0])
-    for machines in _GROWTH[1:]:
+def _growth(open_store: Callable[[], Store]) -> Iterator[Figure]:
+    few, *more = (_with(open_store, partial(_taken, machines=machines)) for machines in _GROWTH)
+    for machines, rate in zip(_GROWTH[1:], more, strict=True):
         yield Figure(
-            f"wagers counted, {machines} machines, SQLite",
-            rate(machines),
+            f"wagers taken by the controller alone, {machines} machines, SQLite",
+            rate,
             "/s",
             f"{_GROWTH[0]} machines",
-            ten,
+            few,
             aim="about 1: more machines cost no more a wager",
         )
 

@@ -5,16 +5,13 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from egm.isolated import build_python_command
 from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
@@ -38,7 +35,6 @@ def figures() -> Iterator[Figure]:
     pygame.display.set_mode((8, 8))
     yield from _frames()
     yield _start()
-    yield _restart()
     yield from _browser()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield Figure(
@@ -141,30 +137,6 @@ def _start() -> Figure:
     value = time.perf_counter() - begin
     return Figure(
         "start to attract", value, "s", "start of a bare Python", bare, better="lower", aim="value <= 4 s"
-    )
-
-
-def _restart() -> Figure:
-    """Measure a killed screen process, from its restart to an address that a browser can open."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "run").mkdir()
-        arguments = build_python_command("egm.screen", "--state", folder, "--mode", "web")
-        spent = []
-        for _ in range(3):
-            begin = time.perf_counter()
-            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-            assert process.stdout is not None
-            process.stdout.readline()
-            spent.append(time.perf_counter() - begin)
-            process.kill()
-            process.wait()
-            process.stdout.close()
-    return Figure(
-        "killed screen, start to a page that can be opened",
-        min(spent),
-        "s",
-        better="lower",
-        aim="value <= 2 s",
     )
 
 

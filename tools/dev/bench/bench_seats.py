@@ -18,8 +18,8 @@ from egm.play.keys import PlayKey
 from egm.seats.table import SharedTable
 from meters import Journal
 from meters.transaction import JSON
-from tools.dev.bench import Figure
-from tools.dev.bench.bench_cabinet import BarePairs, bench_engine
+from tools.dev.bench import BareDisk, Figure, in_turns
+from tools.dev.bench.bench_cabinet import bench_engine
 
 GAME: Final = "quebec-roulette-french"
 SEATS: Final = 8
@@ -56,15 +56,16 @@ def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> fl
 
 def figures() -> Iterator[Figure]:
     """Yield rounds of eight seats per second, alternating with the same number of bare transactions."""
-    ours = theirs = 0.0
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
         table, engines = _seats(journal)
-        bare = cleanup.enter_context(closing(BarePairs(folder / "bare")))
-        for _ in range(TURNS):
-            ours += _play(table, engines, ROUNDS_A_TURN)
-            theirs += bare.write(ROUNDS_A_TURN * SEATS)
+        bare = cleanup.enter_context(closing(BareDisk(folder)))
+        ours, theirs = in_turns(
+            TURNS,
+            lambda: _play(table, engines, ROUNDS_A_TURN),
+            lambda: bare.write_games(ROUNDS_A_TURN * SEATS),
+        )
     rounds = TURNS * ROUNDS_A_TURN
     yield Figure(
         f"rounds of {SEATS} seats, bets to settlement, both copies",

@@ -184,10 +184,11 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
         for key, entry in reader.table(data, "sources").items()
     }
     for source in sources.values():
-        if source.seen not in _SEEN:
-            raise reader.error(
-                f"sources.{source.key}", f"seen is {source.seen!r}, not one of {sorted(_SEEN)}"
-            )
+        reader.require(
+            source.seen in _SEEN,
+            f"sources.{source.key}",
+            f"seen is {source.seen!r}, not one of {sorted(_SEEN)}",
+        )
     groups = reader.table(data, "groups")
     provisions = reader.provisions(sources)
     carries: dict[str, list[Citation]] = {}
@@ -219,10 +220,14 @@ class _Reader:
     def error(self, where: str, reason: str) -> RequirementsError:
         return RequirementsError(f"{self.path}: {where}: {reason}")
 
+    def require(self, holds: object, where: str, reason: str) -> None:
+        """Raise :class:`RequirementsError` with the reason unless this holds."""
+        if not holds:
+            raise self.error(where, reason)
+
     def table(self, data: Mapping[str, Any], key: str) -> dict[str, Any]:
-        value = data.get(key)
-        if not isinstance(value, dict) or not value:
-            raise self.error(key, "the table is missing or empty")
+        value: dict[str, Any] = data.get(key, {})
+        self.require(isinstance(value, dict) and value, key, "the table is missing or empty")
         return value
 
     def make(self, kind: type[_T], where: str, entry: Mapping[str, Any]) -> _T:
@@ -233,8 +238,9 @@ class _Reader:
 
     def citation(self, where: str, text: str, sources: Mapping[str, Source]) -> Citation:
         key, _, clause = text.partition(" ")
-        if key not in sources:
-            raise self.error(where, f"{text!r} names the source {key!r}, which [sources] does not explain")
+        self.require(
+            key in sources, where, f"{text!r} names the source {key!r}, which [sources] does not explain"
+        )
         return Citation(sources[key], clause.strip())
 
     def beside(self, name: str) -> dict[str, Any]:
@@ -265,8 +271,7 @@ class _Reader:
         carries: Sequence[Citation] = (),
     ) -> Row:
         where = f"rows.{key}"
-        if not _ID.fullmatch(key):
-            raise self.error(where, "an id is a letter, a dash and two digits")
+        self.require(_ID.fullmatch(key), where, "an id is a letter, a dash and two digits")
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
         named = tuple(self.citation(where, text, sources) for text in fields.pop("sources", ()))
         citations = (*named, *(cited for cited in carries if cited not in named))
@@ -274,43 +279,48 @@ class _Reader:
         row = self.make(Row, where, {"id": key, "citations": citations, "mutants": mutants, **fields})
         for mutant in mutants:
             self.mutant(row, mutant, where)
-        if not row.text.strip() or not row.jurisdictions:
-            raise self.error(where, "text and jurisdictions must not be empty")
-        if not citations and not row.see:
-            raise self.error(where, "a row needs a source or a row it leans on")
-        if _SAYS_ABSENT.search(row.left) and not row.absent:
-            raise self.error(
-                where, f"its reason says what the product has not, and names no check: {row.left!r}"
-            )
+        self.require(
+            row.text.strip() and row.jurisdictions, where, "text and jurisdictions must not be empty"
+        )
+        self.require(citations or row.see, where, "a row needs a source or a row it leans on")
+        self.require(
+            row.absent or not _SAYS_ABSENT.search(row.left),
+            where,
+            f"its reason says what the product has not, and names no check: {row.left!r}",
+        )
         return row
 
     def mutant(self, row: Row, mutant: Mutant, where: str) -> None:
         mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
-        if mark not in row.marks:
-            raise self.error(where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}")
+        self.require(
+            mark in row.marks, where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}"
+        )
         if mutant.function or mutant.key:
             whole = bool(mutant.change) if mutant.function else bool(mutant.becomes)
         else:
             whole = bool(mutant.text) and mutant.text != mutant.becomes
-        if not whole or not mutant.takes_away:
-            raise self.error(
-                where,
-                "a mutant changes a function, a key or a text into another and says what that takes away",
-            )
+        self.require(
+            whole and mutant.takes_away,
+            where,
+            "a mutant changes a function, a key or a text into another and says what that takes away",
+        )
 
 
 def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
     """Check that groups are complete: rows run 1, 2, 3 ... and every group has a name."""
     for letter in requirements.groups:
         numbers = [int(row.id[2:]) for row in requirements.in_group(letter)]
-        if not numbers or numbers != list(range(1, len(numbers) + 1)):
-            raise reader.error(f"group {letter}", f"its rows are not numbered 1, 2, 3 ...: {numbers}")
+        reader.require(
+            numbers and numbers == list(range(1, len(numbers) + 1)),
+            f"group {letter}",
+            f"its rows are not numbered 1, 2, 3 ...: {numbers}",
+        )
     for row in requirements.rows.values():
-        if row.group not in requirements.groups:
-            raise reader.error(f"rows.{row.id}", f"group {row.group} has no name in [groups]")
+        where = f"rows.{row.id}"
+        reader.require(row.group in requirements.groups, where, f"group {row.group} has no name in [groups]")
         for other in row.see:
-            if other not in requirements.rows or other == row.id:
-                raise reader.error(f"rows.{row.id}", f"see names {other!r}, which is not another row")
+            is_another = other in requirements.rows and other != row.id
+            reader.require(is_another, where, f"see names {other!r}, which is not another row")
 
 
 def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
@@ -318,22 +328,27 @@ def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
     listed: dict[str, tuple[str, ...]] = {}
     for provision in requirements.provisions:
         where = f"provisions {provision.citation}"
+        source, reason = provision.citation.source, provision.no_machine
         missing = [name for name in provision.rows if name not in requirements.rows]
-        if missing:
-            raise reader.error(where, f"names rows that do not exist: {missing}")
-        if not provision.citation.source.regulation:
-            raise reader.error(where, f"{provision.citation.source.key} is not marked as a regulation")
-        if provision.no_machine and provision.no_machine not in NO_MACHINE:
-            raise reader.error(where, f"{provision.no_machine!r} is no reason: {sorted(NO_MACHINE)}")
-        if not provision.rows and not provision.no_machine:
-            raise reader.error(where, "a provision without rows says why it is no machine's (no_machine)")
-        if not provision.about.strip():
-            raise reader.error(where, "a provision says in a few words what it is about")
+        reader.require(not missing, where, f"names rows that do not exist: {missing}")
+        reader.require(source.regulation, where, f"{source.key} is not marked as a regulation")
+        reader.require(
+            not reason or reason in NO_MACHINE, where, f"{reason!r} is no reason: {sorted(NO_MACHINE)}"
+        )
+        reader.require(
+            provision.rows or reason,
+            where,
+            "a provision without rows says why it is no machine's (no_machine)",
+        )
+        reader.require(provision.about.strip(), where, "a provision says in a few words what it is about")
         listed[str(provision.citation)] = provision.rows
     for row in requirements.rows.values():
         for citation in row.citations:
-            if citation.source.regulation and row.id not in listed.get(str(citation), ()):
-                raise reader.error(f"rows.{row.id}", f"cites {citation}, whose provision does not list it")
+            reader.require(
+                not citation.source.regulation or row.id in listed.get(str(citation), ()),
+                f"rows.{row.id}",
+                f"cites {citation}, whose provision does not list it",
+            )
 
 
 def _check_sections(requirements: Requirements, reader: _Reader) -> None:
@@ -343,9 +358,8 @@ def _check_sections(requirements: Requirements, reader: _Reader) -> None:
         traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
     for key, numbers in reader.beside(SECTIONS).items():
         sections, clauses = numbers.split(), set(traced.pop(key, ()))
-        if missing := [number for number in sections if number not in clauses]:
-            raise reader.error(f"sections.{key}", f"no provision, and no reason, for {', '.join(missing)}")
-        if more := clauses.difference(sections):
-            raise reader.error(f"sections.{key}", f"the text has no {', '.join(sorted(more))}")
-    if traced:
-        raise reader.error("sections", f"the numbers of {', '.join(traced)} are not listed")
+        missing = ", ".join(number for number in sections if number not in clauses)
+        reader.require(not missing, f"sections.{key}", f"no provision, and no reason, for {missing}")
+        more = ", ".join(sorted(clauses.difference(sections)))
+        reader.require(not more, f"sections.{key}", f"the text has no {more}")
+    reader.require(not traced, "sections", f"the numbers of {', '.join(traced)} are not listed")

@@ -1,45 +1,40 @@
-"""Layouts of the data bytes of messages: described once, and used for reading and for writing.
+"""Layouts of the data bytes of messages: each is declared once, and used for reading and for writing.
 
-A layout is a tuple of parts. Reading gives every byte a name, so that a recording can be explained; writing
-is its inverse. Nothing is guessed: a field that ends too soon or holds an invalid digit is reported as a
-problem of that field.
+Nothing is guessed: a field that ends too soon or holds an invalid digit raises an error that names the field.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
 
 class LayoutError(ValueError):
-    """A value does not fit the field it is written to: which field, which value, why."""
+    """Bytes that do not have a layout, or a value that does not fit its field: which field, and why."""
 
 
-class Kind(StrEnum):
+class Kind(Enum):
     """Meaning of the bytes of a field."""
 
-    BCD = "bcd"
+    BCD = auto()
     """Packed decimal digits, the most significant first."""
-    BINARY = "binary"
+    BINARY = auto()
     """An unsigned number, the least significant byte first."""
-    TEXT = "text"
+    TEXT = auto()
     """ASCII."""
-    DIGITS = "digits"
-    """Packed decimal digits kept as text: leading zeros are part of a validation number."""
-    RAW = "raw"
+    DIGITS = auto()
+    """Packed decimal digits read as text: leading zeros are part of a validation number."""
+    RAW = auto()
     """Bytes without further meaning, as hexadecimal text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``size`` bytes under a name; ``names`` says what values mean, ``bits`` what set bits mean."""
+    """``size`` bytes under a name."""
 
     name: str
     size: int
     kind: Kind = Kind.BCD
-    unit: str = ""
-    names: Mapping[int, str] | None = None
-    bits: Mapping[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,6 @@ class Counted:
 
     name: str
     kind: Kind = Kind.TEXT
-    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ class Sized:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """``parts`` again and again, ``count`` times (a field read before), or to the end where none is named."""
+    """``parts`` again and again, ``count`` times (a field read before), or to the end if none is named."""
 
     name: str
     parts: "Layout"
@@ -88,167 +82,84 @@ Part: TypeAlias = Field | Counted | Rest | Sized | Many | Sizes
 Layout: TypeAlias = tuple[Part, ...]
 Values: TypeAlias = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some bytes of a message and what they say. ``at`` counts from the message's first byte."""
-
-    name: str
-    at: int
-    data: bytes
-    value: int | str
-    text: str
-    trouble: str = ""
+_LENGTH: Final = Field("length", 1, Kind.BINARY)
 
 
-@dataclass(slots=True)
-class Reading:
-    """Result of reading a layout: the pieces in wire order, the values by name, and the problems."""
+class _Reader:
+    """Takes the bytes of a message from front to back."""
 
-    values: Values = field(default_factory=dict)
-    pieces: list[Piece] = field(default_factory=list)
+    def __init__(self, data: bytes) -> None:
+        self.data = data
 
-    @property
-    def trouble(self) -> str:
-        """The first thing wrong, or nothing."""
-        return next((f"{piece.name}: {piece.trouble}" for piece in self.pieces if piece.trouble), "")
+    def take(self, name: str, size: int) -> bytes:
+        if len(self.data) < size:
+            raise LayoutError(f"{name}: cut short")
+        taken, self.data = self.data[:size], self.data[size:]
+        return taken
 
+    def read_field(self, field: Field) -> int | str:
+        return _decoded(field, self.take(field.name, field.size))
 
-_CUT: Final = "cut short"
-
-
-class _Cursor:
-    """Reads a layout over data, keeping every piece."""
-
-    def __init__(self, data: bytes, at: int) -> None:
-        self._data = data
-        self._start = at
-        self._at = 0
-        self.pieces: list[Piece] = []
-        self.short = False
-
-    @property
-    def left(self) -> int:
-        return len(self._data) - self._at
-
-    def keep(self, name: str, data: bytes, value: int | str, text: str, trouble: str = "") -> None:
-        self.pieces.append(Piece(name, self._start + self._at - len(data), data, value, text, trouble))
-        self.short = self.short or trouble == _CUT
-
-    def take(self, size: int) -> bytes:
-        data = self._data[self._at : self._at + size]
-        self._at += len(data)
-        return data
-
-    def layout(self, parts: Layout, values: Values, prefix: str, *, may_stop: bool = False) -> None:
-        for part in parts:
-            if self.short or (may_stop and not self.left):
-                return
-            self.part(part, values, prefix)
-
-    def part(self, part: Part, values: Values, prefix: str) -> None:
+    def read_part(self, part: Part, values: Values) -> None:
         match part:
             case Field():
-                self.scalar(part, values, prefix)
-            case Counted(name, kind, unit):
-                size = self.length(f"{prefix}{name} length")
-                if not size and kind is Kind.BCD:  # no digits at all: there is no such value here
-                    values[name] = None
-                    return
-                self.scalar(Field(name, size, kind, unit), values, prefix)
+                values[part.name] = self.read_field(part)
+            case Counted(name, kind):
+                size = self.take(name, 1)[0]
+                has_value = size or kind is not Kind.BCD
+                values[name] = self.read_field(Field(name, size, kind)) if has_value else None
             case Rest(name, kind):
-                self.scalar(Field(name, self.left, kind), values, prefix)
-            case Sized(inner):
-                self.sized(inner, values, prefix)
-            case Many(name, inner, count):
-                self.many(name, inner, values[count] if count else None, values, prefix)
+                values[name] = self.read_field(Field(name, len(self.data), kind))
             case Sizes(name, code, sizes):
-                size = sizes.get(values[code], 0)
-                self.scalar(Field(name, size), values, prefix)
+                values[name] = self.read_field(Field(name, sizes.get(values[code], 0)))
+            case Many(name, parts, count):
+                values[name] = self.read_rows(parts, values[count] if count else None)
+            case Sized(parts):
+                within = _Reader(self.take("data", self.take("length", 1)[0]))
+                for inner in parts:
+                    if within.data:
+                        within.read_part(inner, values)
+                within.end()
 
-    def length(self, name: str) -> int:
-        data = self.take(1)
-        size = data[0] if data else 0
-        self.keep(name, data, size, str(size), "" if data else _CUT)
-        return size
-
-    def sized(self, parts: Layout, values: Values, prefix: str) -> None:
-        size = self.length(f"{prefix}length")
-        if self.short:
-            return
-        inner = _Cursor(self._data[self._at : self._at + size], self._start + self._at)
-        inner.layout(parts, values, prefix, may_stop=True)
-        self.pieces += inner.pieces
-        self.short = inner.short
-        missing = size - self.left
-        self._at += min(size, self.left)
-        if inner.left:
-            self.keep(f"{prefix}surplus", inner.take(inner.left), "", "", "more than the layout holds")
-        if missing > 0 and not self.short:
-            self.keep(f"{prefix}end", b"", missing, f"{missing} bytes missing", _CUT)
-
-    def many(self, name: str, parts: Layout, count: int | None, values: Values, prefix: str) -> None:
+    def read_rows(self, parts: Layout, count: int | None) -> list[Values]:
         rows: list[Values] = []
-        while (self.left if count is None else len(rows) < count) and not self.short:
+        while self.data if count is None else len(rows) < count:
             row: Values = {}
-            self.layout(parts, row, f"{prefix}{name}[{len(rows)}].")
+            for part in parts:
+                self.read_part(part, row)
             rows.append(row)
-        values[name] = rows
+        return rows
 
-    def scalar(self, field_: Field, values: Values, prefix: str) -> None:
-        data = self.take(field_.size)
-        name = prefix + field_.name
-        if len(data) < field_.size:
-            self.keep(name, data, "", data.hex(), _CUT)
-            return
-        try:
-            value = _value(field_.kind, data)
-        except ValueError as error:
-            self.keep(name, data, data.hex(), data.hex(" "), str(error))
-            return
-        values[field_.name] = value
-        self.keep(name, data, value, _text(field_, value, data))
+    def end(self) -> None:
+        if self.data:
+            raise LayoutError(f"surplus: {self.data.hex(' ')}")
 
 
-def _value(kind: Kind, data: bytes) -> int | str:
-    match kind:
+def read(layout: Layout, data: bytes) -> Values:
+    """Return the values by name. Raises :class:`LayoutError` if the bytes do not have this layout."""
+    reader = _Reader(data)
+    values: Values = {}
+    for part in layout:
+        reader.read_part(part, values)
+    reader.end()
+    return values
+
+
+def _decoded(field: Field, data: bytes) -> int | str:
+    match field.kind:
         case Kind.BINARY:
             return int.from_bytes(data, "little")
         case Kind.TEXT:
-            try:
-                return data.decode("ascii")
-            except UnicodeDecodeError:
-                raise ValueError("not ASCII") from None
+            if not data.isascii():
+                raise LayoutError(f"{field.name}: not ASCII")
+            return data.decode("ascii")
         case Kind.RAW:
             return data.hex()
         case Kind.BCD | Kind.DIGITS:
             digits = data.hex()
-            if not digits.isdigit() and digits:
-                raise ValueError("not decimal digits")
-            return digits if kind is Kind.DIGITS else int(digits or "0")
-
-
-def _text(field_: Field, value: int | str, data: bytes) -> str:
-    if isinstance(value, str):
-        return repr(value) if field_.kind is Kind.TEXT else value
-    if field_.bits is not None:
-        set_ = [field_.bits.get(bit, f"bit {bit}") for bit in range(8 * field_.size) if value >> bit & 1]
-        return f"{value:0{2 * field_.size}X} ({', '.join(set_) or 'nothing set'})"
-    if field_.names is not None:
-        return f"{data.hex().upper()} {field_.names.get(value, 'unknown')}"
-    return f"{value} {field_.unit}".rstrip()
-
-
-def read(layout: Layout, data: bytes, at: int = 0) -> Reading:
-    """Lay ``data`` out. Always succeeds; what is wrong is in the pieces. ``at``: where data begins."""
-    cursor = _Cursor(data, at)
-    reading = Reading()
-    cursor.layout(layout, reading.values, "")
-    if cursor.left and not cursor.short:
-        rest = cursor.take(cursor.left)
-        cursor.keep("surplus", rest, rest.hex(), rest.hex(" "), "more than the layout holds")
-    reading.pieces = cursor.pieces
-    return reading
+            if data and not digits.isdigit():
+                raise LayoutError(f"{field.name}: not decimal digits")
+            return digits if field.kind is Kind.DIGITS else int(digits or "0")
 
 
 def write(layout: Layout, values: Mapping[str, Any]) -> bytes:
@@ -260,63 +171,53 @@ def write(layout: Layout, values: Mapping[str, Any]) -> bytes:
 
 
 def _written(part: Part, values: Mapping[str, Any]) -> bytes:
+    if isinstance(part, Sized):
+        given = [inner.name in values for inner in part.parts]
+        end = given.index(False) if False in given else len(given)
+        if any(given[end:]):
+            raise LayoutError(f"{part.parts[end].name}: no value given, and what follows it has one")
+        return _with_length(write(part.parts[:end], values), "length")
+    if part.name not in values:
+        raise LayoutError(f"{part.name}: no value given")
+    value = values[part.name]
     match part:
-        case Sized(parts):
-            given = [inner.name in values for inner in parts]
-            end = given.index(False) if False in given else len(given)
-            if any(given[end:]):
-                raise LayoutError(f"{parts[end].name}: no value given, and what follows it has one")
-            return _sized(write(parts[:end], values), "length")
-        case Counted(name, kind, _):
-            return _sized(_encoded(Field(name, 0, kind), _given(values, name)), name)
-        case Rest(name, kind):
-            return _encoded(Field(name, 0, kind), _given(values, name))
-        case Many(name, parts, _):
-            return b"".join(write(parts, row) for row in _rows(values, name))
-        case Sizes(name, code, sizes):
-            return _encoded(Field(name, sizes.get(_given(values, code), 0)), _given(values, name))
         case Field():
-            return _encoded(part, _given(values, part.name))
+            return _encoded(part, value)
+        case Counted(name, kind):
+            return _with_length(_encoded(Field(name, 0, kind), value), name)
+        case Rest(name, kind):
+            return _encoded(Field(name, 0, kind), value)
+        case Sizes(name, code, sizes):
+            return _encoded(Field(name, sizes.get(values[code], 0)), value)
+        case Many(_, parts):
+            return b"".join(write(parts, row) for row in value)
 
 
-def _given(values: Mapping[str, Any], name: str) -> Any:
-    try:
-        return values[name]
-    except KeyError:
-        raise LayoutError(f"{name}: no value given") from None
-
-
-def _rows(values: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
-    rows: Sequence[Mapping[str, Any]] = _given(values, name)
-    return rows
-
-
-def _sized(body: bytes, name: str) -> bytes:
+def _with_length(body: bytes, name: str) -> bytes:
     if len(body) > 0xFF:
         raise LayoutError(f"{name}: {len(body)} bytes do not fit behind a length byte")
-    return bytes((len(body),)) + body
+    return _encoded(_LENGTH, len(body)) + body
 
 
-def _encoded(field_: Field, value: Any) -> bytes:
+def _encoded(field: Field, value: Any) -> bytes:
     """Encode one value; a size of 0 takes whatever the value needs."""
     try:
-        match field_.kind:
+        match field.kind:
             case Kind.BINARY:
-                return int(value).to_bytes(field_.size, "little")
+                data = int(value).to_bytes(field.size, "little")
             case Kind.TEXT:
                 data = str(value).encode("ascii")
             case Kind.RAW:
                 data = bytes.fromhex(value)
             case Kind.BCD | Kind.DIGITS:
-                digits = str(value).zfill(2 * field_.size)
-                digits = digits.zfill(len(digits) + len(digits) % 2)
-                if not (digits.isascii() and digits.isdigit()):
-                    raise ValueError("not decimal digits")
-                data = bytes.fromhex(digits)
+                digits = str(value).zfill(2 * field.size)
+                data = bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
+                if not digits.isdigit():
+                    raise LayoutError(f"{field.name}: {value!r}: not decimal digits")
     except (ValueError, TypeError, OverflowError) as error:
-        raise LayoutError(f"{field_.name}: {value!r}: {error}") from error
-    if field_.size and len(data) != field_.size:
-        raise LayoutError(f"{field_.name}: {value!r} takes {len(data)} bytes, not {field_.size}")
+        raise LayoutError(f"{field.name}: {value!r}: {error}") from error
+    if field.size and len(data) != field.size:
+        raise LayoutError(f"{field.name}: {value!r} takes {len(data)} bytes, not {field.size}")
     return data
 
 

@@ -1,250 +1,334 @@
-"""The whole host: one line, one conversation, and the desks that answer what the machine reports."""
+"""A SAS host of the machine's money: its own ledger, written before it acts; it reads only bytes.
 
-import secrets
-import time
+It drives the machine of a simulation, where :meth:`Host.send` is a wire in memory that loses bytes, and real
+machine processes over a serial line. The machine treats the host's next message as the verdict on its last
+answer: the same poll again means "not received", anything else "received". So a poll to address 0, which
+nobody answers, acknowledges what the machine may report once only.
+"""
+
+import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import partial
 from typing import Any, Final
 
-from egm.errors import PeerError
-from tools.dev.host.conversation import Conversation, Link, Order
-from tools.dev.host.desk import TicketDesk
 from tools.dev.host.fields import Values
-from tools.dev.host.line import HostLine
-from tools.dev.host.messages import (
-    Answer,
-    Outcome,
-    exception_name,
-    expects_answer,
-    is_whole,
-    long_poll,
-    parse,
-)
-from tools.dev.host.store import Store
-from tools.dev.host.transfers import TransferDesk
+from tools.dev.host.messages import SYNC, Answer, Outcome, general_poll, long_poll, parse
 
-FAST_SECONDS: Final = 0.04
-"""Between polls, where the machine says it allows it (A0 feature 3 bit 0)."""
-SLOW_SECONDS: Final = 0.2
-#: The standard's limit for the first byte of an answer; what takes longer is counted as late.
-LIMIT_SECONDS: Final = 0.02
-#: A pause after what nobody answers, so that the next message is not taken for its continuation.
-_PAUSE_SECONDS: Final = 0.006
+ASSET: Final = 7
+_ADDRESS: Final = 1
+_SYSTEM_ID: Final = 7
+_NEVER: Final = "00000000"
+_TYPES: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
+#: How often a poll is sent before it counts as unanswered.
+_TRIES: Final = 4
+#: How often a machine that is busy, or that reports an event instead, is asked again for one answer.
+_INTERRUPTIONS_MAX: Final = 50
+#: Maximum number of codes in a 6F message: the smaller of the two public limits.
+_CODES_MAX: Final = 11
 _HISTORY: Final = 200
-#: How often a machine is asked about what it has not answered for: its word may have been lost.
-_LOOK_SECONDS: Final = 5.0
-_AFT: Final = 1 << 6
-_TICKETS: Final = 0b1110_0000
-_FAST: Final = 1 << 0
+_POLL_SECONDS: Final = 0.2
+#: Polls without news, and the host asks again.
+_QUIET_POLLS: Final = 5
 
 
-class NoAnswerError(PeerError):
-    """The machine did not answer a poll: which, and what came instead."""
+class HostGoneError(Exception):
+    """The host has started again: whatever it was at, it knows no more of it than its ledger says."""
 
 
-@dataclass(slots=True)
-class Report:
-    """Something worth showing: when, and what."""
+@dataclass
+class Voucher:
+    """A number the host has given. Money from the machine's report on, until it is redeemed."""
 
-    at: datetime
-    text: str
+    cents: int
+    state: str = "given"  # issued, pending, redeemed
 
-
-@dataclass(slots=True)
-class Known:
-    """What the machine has reported about itself."""
-
-    serial: str = ""
-    version: str = ""
-    identity: Values = field(default_factory=dict)
-    features: Values = field(default_factory=dict)
-    meters: Values = field(default_factory=dict)
+    @property
+    def was_issued(self) -> bool:
+        """Whether the machine has reported it as printed."""
+        return self.state != "given"
 
 
+@dataclass
+class Movement:
+    """A transfer of the host's: ordered, done (``moved_cents``) or dead."""
+
+    way: str
+    cents: int
+    restricted_cents: int = 0
+    nonrestricted_cents: int = 0
+    state: str = "ordered"
+    moved_cents: int = 0
+    """Of every kind of credit."""
+
+    @property
+    def total_cents(self) -> int:
+        """What was ordered, of every kind of credit."""
+        return self.cents + self.restricted_cents + self.nonrestricted_cents
+
+
+@dataclass
 class Host:
-    """Polls one machine. :meth:`step` is one exchange or one pause; nothing runs by itself."""
+    """The host. Vouchers, movements and the account are its ledger; ``given`` is what a restart forgets."""
 
-    def __init__(
-        self,
-        line: HostLine,
-        store: Store,
-        *,
-        address: int = 1,
-        now: Callable[[], datetime],
-        validates: bool = True,
-        registers: bool = True,
-        system_id: int = 1,
-    ) -> None:
-        """Connect to a machine.
+    send: Callable[[bytes], bytes]
+    """One message on the line, and what is heard of the answer."""
+    opening_cents: int = 50_000
+    account_cents: int = 50_000
+    vouchers: dict[str, Voucher] = field(default_factory=dict)
+    movements: dict[str, Movement] = field(default_factory=dict)
+    given: str = ""
+    fresh: bool = False
+    asset: int = ASSET
+    key: str = "00" * 20
+    """The registration key of transfers: 20 bytes in hexadecimal."""
+    gives_numbers: bool = True
+    """Whether every ticket carries a number of this host's, and not one that the machine made."""
+    wait: Callable[[], object] = lambda: None
+    """Let a busy machine work."""
+    heard: deque[Answer] = field(default_factory=lambda: deque(maxlen=_HISTORY))
+    """The last exceptions, events and signatures, as they came."""
+    handpay: Values = field(default_factory=dict)
+    """The last hand-pay that the machine reported."""
+    verdicts: list[tuple[str, int]] = field(default_factory=list)
+    """Each inserted ticket, and the code that this host answered."""
 
-        ``validates``: answer ticket requests; ``registers``: register for transfers at start.
-        """
-        self.line = line
-        self.store = store
-        self.known = Known()
-        self.reports: deque[Report] = deque(maxlen=_HISTORY)
-        self.heard: deque[Answer] = deque(maxlen=_HISTORY)
-        """The last exceptions and events, as they came."""
-        self.conversation = Conversation(address, self._reported, period_seconds=SLOW_SECONDS)
-        key = store.fact("registration_key", lambda: secrets.token_hex(20))
-        self.tickets = TicketDesk(store, self.ask, self.tell, below=secrets.randbelow, system_id=system_id)
-        self.transfers = TransferDesk(store, self.ask, self.tell, key=key)
-        self._now = now
-        self._registers = registers
-        self._was = Link.DOWN
-        self._next_look = time.monotonic() + _LOOK_SECONDS
-        self._early: list[int] = []
-        """Exceptions from a machine that has not said who it is."""
-        self._reactions: dict[int, Callable[[], None]] = {
-            0x3D: self.tickets.records_waiting,
-            0x3E: self.tickets.records_waiting,
-            0x3F: self.seed,
-            0x51: partial(self.ask, 0x1B, {}, self._handpay),
-            0x57: self.tickets.number_wanted,
-            0x67: self.tickets.ticket_inserted,
-            0x68: self.tickets.redemption_ended,
-            0x69: self.transfers.transfer_ended,
-            0x6C: self.transfers.register,
-            0x6F: self.transfers.read_lock,
-        }
-        if not validates:
-            for code in (0x3D, 0x3E, 0x3F, 0x57, 0x67, 0x68):
-                del self._reactions[code]
+    def restart(self) -> None:
+        """All but the ledger is gone."""
+        self.given = ""
+        self.fresh = True
 
-    # ---------------------------------------------------------------- the cycle
-    def step(self) -> None:
-        """Send what is due and take its answer, or wait a little. Raises HostLineError."""
-        now = time.monotonic()
-        message = self.conversation.next_message(now)
-        if message is None:
-            self.line.listen(min(self.conversation.due(now), self.conversation.period_seconds))
-            return
-        if expects_answer(message):
-            answer = parse(message, self.line.exchange(message, partial(is_whole, message)))
-            late = answer.data and self.line.latency_seconds > LIMIT_SECONDS
-            self.conversation.count.late += bool(late)
-        else:
-            self.line.send(message)
-            self.line.listen(_PAUSE_SECONDS)
-            answer = Answer(Outcome.SILENCE)
-        self.conversation.answered(answer, time.monotonic())
-        self._link()
-        if now >= self._next_look and self.known.serial and self.conversation.link is Link.UP:
-            self._next_look = now + _LOOK_SECONDS
-            self.tickets.ask_about_held()
-            self.transfers.ask_about_open()
+    # -------------------------------------------------------------- its line
+    def answer_to(self, code: int, values: Mapping[str, Any] | None = None) -> Answer:
+        """Send a long poll, repeated until a complete reply arrives; return the last reply."""
+        request = long_poll(_ADDRESS, code, values)
+        interruptions = _INTERRUPTIONS_MAX
+        tries = _TRIES
+        while True:
+            answer = parse(request, self.send(request))
+            if answer.outcome in {Outcome.EVENT, Outcome.BUSY} and interruptions:
+                interruptions -= 1
+                if answer.outcome is Outcome.EVENT:
+                    self.heard.append(answer)
+                    self.send(SYNC)
+                self.wait()
+            elif answer.outcome in {Outcome.SILENCE, Outcome.DAMAGED} and tries > 1:
+                tries -= 1
+            else:
+                return answer
 
-    def run_until(self, done: Callable[[], bool], seconds: float) -> bool:
-        """Step until ``done`` or the time is up; whether it was done."""
-        deadline = time.monotonic() + seconds
-        while not done():
-            if time.monotonic() >= deadline:
-                return False
-            self.step()
+    def ask(self, code: int, values: Mapping[str, Any] | None = None) -> Values:
+        """Return the values of the reply to a long poll; none on silence."""
+        return self.answer_to(code, values).values
+
+    def read_meters(self, codes: Sequence[int]) -> dict[int, int | None]:
+        """Read meters by code with 6F and AF in turn; None for what the machine does not have."""
+        values: dict[int, int | None] = {}
+        for n, start in enumerate(range(0, len(codes), _CODES_MAX)):
+            part = [{"code": code} for code in codes[start : start + _CODES_MAX]]
+            answer = self.answer_to(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
+            values |= {row["code"]: row["value"] for row in answer.values["meters"]}
+        return values
+
+    def poll(self) -> bool:
+        """One general poll, and what it leads to; whether anything had happened."""
+        if self.fresh:
+            self._catch_up()
+        request = general_poll(_ADDRESS)
+        answer = parse(request, self.send(request))
+        if answer.outcome in {Outcome.SILENCE, Outcome.NOTHING, Outcome.DAMAGED}:
+            return answer.outcome is not Outcome.NOTHING  # it may be on its way up
+        self.send(SYNC)  # acknowledges: the same poll again would ask for the same answer
+        self.heard.append(answer)
+        if answer.outcome is not Outcome.DATA:
+            self._see_to(answer.code)
         return True
 
-    def connect(self, seconds: float) -> None:
-        """Wait until the machine answers and has said who it is. Raises :class:`NoAnswerError`."""
-        if not self.run_until(lambda: bool(self.known.serial) and self.conversation.idle, seconds):
-            raise NoAnswerError(f"{self.line.port}: address {self.conversation.address} does not answer")
+    @property
+    def is_open(self) -> bool:
+        """Whether a ticket or a transfer has no end yet."""
+        pending = any(voucher.state == "pending" for voucher in self.vouchers.values())
+        return pending or any(movement.state == "ordered" for movement in self.movements.values())
 
-    # ---------------------------------------------------------------- asking
-    def ask(self, code: int, values: Mapping[str, Any], hear: Callable[[Answer], None]) -> None:
-        """Queue a poll of the table. Raises LayoutError for values that do not fit."""
-        self.conversation.submit(Order(long_poll(self.conversation.address, code, values), hear))
+    def _see_to(self, exception: int) -> None:
+        match exception:
+            case 0x51:
+                self.handpay = self.ask(0x1B)
+            case 0x57:
+                self._give_number()
+            case 0x3D:
+                self._read_tickets()
+            case 0x67:
+                self._judge_ticket()
+            case 0x68:
+                self._end_ticket()
+            case 0x69:
+                self._end_transfer()
 
-    def answer_to(
-        self, code: int, values: Mapping[str, Any] | None = None, *, seconds: float = 10.0
-    ) -> Answer:
-        """Ask, and step until the answer is there. Raises :class:`NoAnswerError`."""
-        return self.answer_to_bytes(long_poll(self.conversation.address, code, values), seconds=seconds)
-
-    def answer_to_bytes(self, request: bytes, *, seconds: float = 10.0) -> Answer:
-        """Return the answer to a complete message given as bytes; see :meth:`answer_to`."""
-        got: list[Answer] = []
-        self.conversation.submit(Order(request, got.append))
-        self.run_until(lambda: bool(got), seconds)
-        if not got or (got[0].outcome is Outcome.SILENCE and expects_answer(request)):
-            raise NoAnswerError(f"poll {request.hex(' ')}: no answer")
-        if got[0].outcome is Outcome.DAMAGED:
-            raise NoAnswerError(f"poll {request.hex(' ')}: {got[0].data.hex(' ')}: {got[0].trouble}")
-        return got[0]
-
-    def tell(self, text: str) -> None:
-        """Store a sentence for the live display."""
-        self.reports.append(Report(self._now(), text))
-
-    def seed(self) -> None:
-        """Exception 3F: give the machine its validation ID, once and for ever the same."""
-        id_ = self.store.fact(
-            f"validation_id:{self.known.serial}", lambda: str(secrets.randbelow((1 << 24) - 1) + 1)
-        )
-        self.ask(0x4C, {"validation_id": int(id_), "sequence": 0}, lambda _answer: None)
-
-    # ---------------------------------------------------------------- hearing
-    def _reported(self, answer: Answer) -> None:
-        self.heard.append(answer)
-        if answer.outcome is Outcome.DATA:
-            self.tell(f"ROM signature {answer.values.get('signature', 0):04X}")
+    # -------------------------------------------------------------- tickets
+    def _give_number(self) -> None:
+        wanted = self.ask(0x57)
+        if not wanted or wanted["type"] == 0x80:
             return
-        self.tell(exception_name(answer.code))
-        if self.known.serial:
-            self._react(answer.code)
-        else:
-            self._early.append(answer.code)
+        if not self.given:
+            self.given = f"{_SYSTEM_ID:02d}{len(self.vouchers) + 1:016d}"
+            self.vouchers[self.given] = Voucher(wanted["amount_cents"])
+        if self.ask(0x58, {"system_id": _SYSTEM_ID, "validation": self.given[2:]}):
+            self.given = ""  # taken, or not wanted any more
 
-    def _react(self, code: int) -> None:
-        if (reaction := self._reactions.get(code)) is not None:
-            reaction()
+    def _read_tickets(self) -> None:
+        while self._enter(self.ask(0x4D, {"function": 0})):
+            self.send(SYNC)  # acknowledges
 
-    def _handpay(self, answer: Answer) -> None:
-        if answer.outcome is Outcome.DATA:
-            self.tell(f"hand-pay pending: {answer.values['amount']}, level {answer.values['level']:02X}")
+    def _enter(self, record: Values) -> bool:
+        """Enter what a record says was printed; whether there was a record."""
+        if not record or not (record["amount_cents"] or int(record["validation"])):
+            return False
+        number = f"{record['system_id']:02d}{record['validation']}"
+        if not self.gives_numbers:
+            self.vouchers.setdefault(number, Voucher(record["amount_cents"]))
+        voucher = self.vouchers[number]  # a KeyError is a number this host never gave
+        assert voucher.cents == record["amount_cents"]
+        if voucher.state == "given":
+            voucher.state = "issued"
+        return True
 
-    def _link(self) -> None:
-        link = self.conversation.link
-        if link is self._was:
+    def _catch_up(self) -> None:
+        """Read the whole ring: a restarted host acknowledges, unread, the message that was being sent."""
+        for index in range(1, 32):
+            self._enter(self.ask(0x4D, {"function": index}))
+        self.fresh = False
+
+    def _judge_ticket(self) -> None:
+        seen = self.ask(0x70)
+        if "validation_data" not in seen:
             return
-        self._was = link
-        self.tell(f"link {link}")
-        if link is Link.UP:
-            self.ask(0x54, {}, self._named)
+        number = seen["validation_data"]
+        voucher = self.vouchers.get(number)
+        good = voucher is not None and voucher.state in {"issued", "pending"}
+        if voucher is not None and good:
+            voucher.state = "pending"
+        cents = voucher.cents if voucher is not None else 0
+        code = 0 if good else 0x82
+        self.verdicts.append((number, code))
+        order = {"code": code, "amount_cents": cents, "parsing": 0, "validation_data": number}
+        self._take_status(self.ask(0x71, order))
 
-    def _named(self, answer: Answer) -> None:
-        if answer.outcome is not Outcome.DATA:
-            self._was = Link.DOWN  # not who it is yet: asked again with the next answer
+    def _end_ticket(self) -> None:
+        self._take_status(self.ask(0x71, {"code": 0xFF}))
+        self.send(SYNC)
+
+    def _take_status(self, answer: Values) -> None:
+        """Process the machine's report on the last inserted ticket."""
+        voucher = self.vouchers.get(answer.get("validation_data", ""))
+        if voucher is None or voucher.state != "pending":
             return
-        self.known.serial, self.known.version = answer.values["serial"], answer.values["version"]
-        self.tickets.machine = self.transfers.machine = self.known.serial
-        for code in self._early:
-            self._react(code)
-        self._early.clear()
-        self.ask(0x1F, {}, self._identified)
-        self.ask(0xA0, {"game": 0}, self._featured)
+        if answer["status"] in {0x00, 0x01, 0x02}:
+            assert voucher.cents == answer["amount_cents"]
+            voucher.state = "redeemed"
+        elif answer["status"] >= 0x80:
+            voucher.state = "issued"
 
-    def _identified(self, answer: Answer) -> None:
-        if answer.outcome is Outcome.DATA:
-            self.known.identity = answer.values
+    # -------------------------------------------------------------- transfers
+    def order(self, way: str, cents: int, *, restricted_cents: int = 0, nonrestricted_cents: int = 0) -> str:
+        """Write a transfer down, then order it; return its identifier."""
+        identifier = f"X{len(self.movements) + 1}"
+        self.movements[identifier] = Movement(way, cents, restricted_cents, nonrestricted_cents)
+        if way == "in":
+            self.account_cents -= self.movements[identifier].total_cents
+        with suppress(HostGoneError):
+            self._send_order(identifier)
+        return identifier
 
-    def _featured(self, answer: Answer) -> None:
-        if answer.outcome is not Outcome.DATA:
+    def _send_order(self, identifier: str) -> None:
+        movement = self.movements[identifier]
+        order = {
+            "transfer_code": 0,
+            "index": 0,
+            "type": _TYPES[movement.way],
+            "cashable_cents": movement.cents,
+            "restricted_cents": movement.restricted_cents,
+            "nonrestricted_cents": movement.nonrestricted_cents,
+            "flags": 0,
+            "asset": self.asset,
+            "key": self.key,
+            "transaction": identifier,
+            "expiration": _NEVER,
+            "pool": 1 if movement.restricted_cents else 0,
+            "receipt": "",
+        }
+        status = self.ask(0x72, order).get("status", 0)
+        if status == 0xC0:  # an end not yet read: perhaps of this very one
+            self._end_transfer()
+        elif status == 0x81:
+            self._look_back(identifier)
+        elif status >= 0x80:
+            self._end(identifier, 0, done=False)
+
+    def _end_transfer(self) -> None:
+        self._read_result(self.ask(0x72, {"transfer_code": 0xFF, "index": 0}))
+        self.send(SYNC)
+
+    def _read_result(self, answer: Values) -> str:
+        """Take the end of a transfer from an answer; the identifier it names."""
+        if "transaction" not in answer:
+            return ""
+        identifier: str = answer["transaction"]
+        kinds = ("cashable_cents", "restricted_cents", "nonrestricted_cents")
+        if answer["status"] in {0x00, 0x01}:
+            self._end(identifier, sum(answer[kind] for kind in kinds), done=True)
+        elif answer["status"] >= 0x80:
+            self._end(identifier, 0, done=False)
+        return identifier
+
+    def _look_back(self, identifier: str) -> None:
+        for position in range(1, 36):
+            answer = self.ask(0x72, {"transfer_code": 0xFE, "index": position})
+            if self._read_result(answer) == identifier:
+                return
+
+    def _end(self, identifier: str, moved_cents: int, *, done: bool) -> None:
+        movement = self.movements[identifier]
+        if movement.state != "ordered":
+            assert movement.state == "dead" or movement.moved_cents == moved_cents
             return
-        self.known.features = answer.values
-        if answer.values["features3"] & _FAST:
-            self.conversation.period_seconds = FAST_SECONDS
-        if answer.values["features1"] & _TICKETS and 0x3D in self._reactions:
-            self.tickets.ask_about_open()
-        if answer.values["features2"] & _AFT:
-            self.transfers.read_registration()
-            self.transfers.read_lock()
-            self.ask(0x73, {"code": 0xFF}, self._registration)
+        movement.state, movement.moved_cents = ("done", moved_cents) if done else ("dead", 0)
+        if movement.way == "in":
+            self.account_cents += movement.total_cents - movement.moved_cents
+        elif movement.way == "out":
+            self.account_cents += movement.moved_cents
 
-    def _registration(self, _answer: Answer) -> None:
-        """Registration and lock status are known: register if wanted, and ask about what was left open."""
-        registration = self.transfers.registration
-        if self._registers and registration.known and not registration.registered:
-            self.transfers.register()
-        self.transfers.ask_about_open()
+    def settle(self) -> None:
+        """Ask about whatever the ledger says is open: a restart has forgotten why."""
+        for voucher in self.vouchers.values():
+            if voucher.state == "pending":
+                answer = self.ask(0x71, {"code": 0xFF})
+                self._take_status(answer)
+                told = self.vouchers.get(answer.get("validation_data", ""))
+                if answer and told is not voucher and voucher.state == "pending":
+                    voucher.state = "issued"  # the machine knows nothing of it
+                self.send(SYNC)
+        for identifier, movement in self.movements.items():
+            if movement.state == "ordered":
+                self._send_order(identifier)  # again, whatever became of it: the machine must know better
+                self.send(SYNC)
+
+    def take_up(self) -> None:
+        """After a break: see to whatever waits at the machine, and ask about what is open."""
+        self.settle()  # first: another ticket would take its place at the machine
+        self._give_number()
+        self._judge_ticket()
+
+    def moved(self, way: str) -> int:
+        """All that was moved one way."""
+        return sum(m.moved_cents for m in self.movements.values() if m.way == way)
+
+    async def attend(self) -> None:
+        """Poll for as long as there is a line; where nothing happens, ask about what is open."""
+        quiet = 0
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            quiet = 0 if self.poll() else quiet + 1
+            if quiet % _QUIET_POLLS == _QUIET_POLLS - 1:
+                self.settle()

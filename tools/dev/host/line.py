@@ -1,35 +1,28 @@
-"""The host's end of the wire: a request out, whatever answers in, all of it recorded.
+"""The host's end of the wire: a request out, and whatever answers in.
 
-The first byte of each message carries the wakeup bit. A real UART sends it by switching between mark and
-space parity, draining in between; a line without a ninth bit (a TCP serial server) sends plain bytes; and a
-pseudo-terminal can carry what a Linux UART in the machine would have delivered for it (``FF 00 xx``), so
-that the machine's own ninth-bit decoder is exercised.
+The first byte of each message carries the wakeup bit. A line without a ninth bit (a TCP serial server) sends
+plain bytes; a pseudo-terminal can carry what a Linux UART in the machine would have delivered for it
+(``FF 00 xx``), so that the machine's own ninth-bit decoder is exercised.
 """
 
-import os
 import termios
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import serial
 
 from egm.errors import PeerError
-from tools.dev.host.trace import Recorder, Side
 
 BAUD: Final = 19_200
-_PTY_MAJORS: Final = range(136, 144)
 _CHUNK: Final = 512
 
 
 class Wire(StrEnum):
     """How the wakeup bit is transmitted."""
 
-    PARITY = "parity"
-    """Mark and space parity of a real UART."""
     MARKED = "marked"
     """Bytes as a receiving UART marks them: for a machine that listens strictly on a pseudo-terminal."""
     PLAIN = "plain"
@@ -38,17 +31,6 @@ class Wire(StrEnum):
 
 class HostLineError(PeerError):
     """The host's port cannot be used: which, and why."""
-
-
-def wire_for(port: str) -> Wire:
-    """Return the usual wire type of a port: a machine checks its own pseudo-terminal strictly by default."""
-    if "://" in port:
-        return Wire.PLAIN
-    try:
-        major = os.major(Path(port).stat().st_rdev)
-    except OSError as error:
-        raise HostLineError(f"{port}: {error.strerror}") from error
-    return Wire.MARKED if major in _PTY_MAJORS else Wire.PARITY
 
 
 def marked(message: bytes) -> bytes:
@@ -60,32 +42,29 @@ class HostLine:
     """An open port. One exchange at a time, from one thread."""
 
     def __init__(
-        self,
-        port: str,
-        wire: Wire | None = None,
-        *,
-        recorder: Recorder | None = None,
-        answer_seconds: float = 0.1,
-        gap_seconds: float = 0.01,
+        self, port: str, wire: Wire, *, answer_seconds: float = 0.1, gap_seconds: float = 0.01
     ) -> None:
         """Open ``port``, a path or a pyserial URL. Raises :class:`HostLineError`.
 
         ``answer_seconds``: how long an answer's first byte is waited for (the standard gives the machine
-        20 ms; a USB adapter or a network adds its own). ``gap_seconds``: silence that ends an answer.
+        20 ms; a busy computer or a network adds its own). ``gap_seconds``: silence that ends an answer.
         """
         self.port = port
-        self.wire = wire or wire_for(port)
-        self._recorder = recorder
+        self._is_marked = wire is Wire.MARKED
         self._answer_seconds = answer_seconds
         self._gap_seconds = gap_seconds
         #: Seconds from the last byte sent to the first of the answer, of the last exchange that had one.
         self.latency_seconds = 0.0
-        local: dict[str, bool] = {} if "://" in port else {"exclusive": True}
-        parity = serial.PARITY_SPACE if self.wire is Wire.PARITY else serial.PARITY_NONE
+        local: dict[str, Any] = {} if "://" in port else {"exclusive": True}
+        with self._port_errors("opened"):
+            self._serial = serial.serial_for_url(port, baudrate=BAUD, timeout=0, **local)
+
+    @contextmanager
+    def _port_errors(self, what: str) -> Iterator[None]:
         try:
-            self._serial = serial.serial_for_url(port, baudrate=BAUD, parity=parity, timeout=0, **local)
+            yield
         except (serial.SerialException, OSError, ValueError, termios.error) as error:
-            raise HostLineError(f"{port}: cannot be opened: {error}") from error
+            raise HostLineError(f"{self.port}: cannot be {what}: {error}") from error
 
     def close(self) -> None:
         """Give the port back."""
@@ -94,22 +73,9 @@ class HostLine:
 
     def send(self, message: bytes, *, wake: bool = True) -> None:
         """Send a message; ``wake`` marks its first byte. Raises :class:`HostLineError`."""
-        try:
-            if not wake or self.wire is Wire.PLAIN:
-                self._serial.write(message)
-            elif self.wire is Wire.MARKED:
-                self._serial.write(marked(message))
-            else:
-                self._serial.parity = serial.PARITY_MARK
-                self._serial.write(message[:1])
-                self._serial.flush()  # a parity changed under a byte still leaving would change that byte
-                self._serial.parity = serial.PARITY_SPACE
-                self._serial.write(message[1:])
+        with self._port_errors("written"):
+            self._serial.write(marked(message) if wake and self._is_marked else message)
             self._serial.flush()
-        except (serial.SerialException, OSError, termios.error) as error:
-            raise HostLineError(f"{self.port}: cannot be written: {error}") from error
-        if self._recorder is not None:
-            self._recorder.record(Side.HOST, message, wake=wake)
 
     def exchange(self, message: bytes, is_whole: Callable[[bytes], bool]) -> bytes:
         """Send a message and return its answer: until ``is_whole``, or silence. Raises HostLineError."""
@@ -138,14 +104,10 @@ class HostLine:
 
     def _receive(self, seconds: float) -> bytes:
         """Return the next bytes, waiting at most ``seconds`` for the first one."""
-        try:
+        with self._port_errors("read"):
             self._serial.timeout = seconds
             data: bytes = self._serial.read(1)
             if data:
                 self._serial.timeout = 0
                 data += self._serial.read(_CHUNK)
-        except (serial.SerialException, OSError, termios.error) as error:
-            raise HostLineError(f"{self.port}: cannot be read: {error}") from error
-        if data and self._recorder is not None:
-            self._recorder.record(Side.MACHINE, data)
         return data

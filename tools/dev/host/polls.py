@@ -8,9 +8,8 @@ knowledge only. The licensed SAS document outranks all of it.
 from collections.abc import Mapping
 from typing import Final
 
-from tools.dev.host import codes
-from tools.dev.host.fields import Field, Kind, Layout
-from tools.dev.host.poll import GAME, Poll, bcd, credit_meters, lsb
+from tools.dev.host.fields import Layout
+from tools.dev.host.poll import GAME, Poll, bcd, four_byte_meters, lsb
 from tools.dev.host.polls_acting import ACTING, TICKETS, TRANSFERS
 from tools.dev.host.polls_reading import READING, plain_rows
 
@@ -22,19 +21,19 @@ POLLS: Final[Mapping[int, Poll]] = {
 
 EVENTS: Final[Mapping[int, Layout]] = {
     0x4F: (
-        Field("country", 1, Kind.BCD, names=codes.COUNTRIES),
+        bcd("country", 1),
         lsb("bill", 1),
         bcd("count", 4),
     ),
     0x7E: (
-        bcd("wagered", 2, "credits"),
-        *credit_meters("coin_in"),
+        bcd("wagered", 2),
+        *four_byte_meters("coin_in"),
         lsb("wager_type", 1),
         lsb("progressive_group", 1),
     ),
-    0x7F: credit_meters("win"),
+    0x7F: four_byte_meters("win"),
     0x88: (lsb("reel", 1), lsb("stop", 1)),
-    0x89: (lsb("count", 1, "credits"),),
+    0x89: (lsb("count", 1),),
     0x8A: (GAME, bcd("recall_index", 2)),
     0x8B: (lsb("card", 1),),
     0x8C: (GAME,),

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from tools.dev.host import codes
 from tools.dev.host.fields import Counted, Field, Kind, Many, Rest, Sized
 from tools.dev.host.poll import (
     DATE,
@@ -21,77 +20,73 @@ from tools.dev.host.poll import (
     S,
     X,
     bcd,
-    cents,
-    coded,
-    credit_meters,
-    days,
-    flags,
+    four_byte_meters,
     lsb,
 )
 
 ASSET: Final = lsb("asset", 4)
 _KEY: Final = Field("key", 20, Kind.RAW)
-_AMOUNTS: Final = (cents("cashable_cents"), cents("restricted_cents"), cents("nonrestricted_cents"))
+_AMOUNTS: Final = (bcd("cashable_cents", 5), bcd("restricted_cents", 5), bcd("nonrestricted_cents", 5))
 _VALIDATION: Final = Field("validation", 8, Kind.DIGITS)
 _TICKET_DATA: Final = Field("validation_data", 9, Kind.DIGITS)
-_TEXTS: Final = Many("elements", (Field("code", 1, Kind.BINARY), Counted("text")))
-_FLAG: Final = (coded("flag", {0: "invalid", 1: "valid"}),)
+_TEXTS: Final = Many("elements", (lsb("code", 1), Counted("text")))
+_FLAG: Final = (lsb("flag", 1),)
 _RECORD: Final = (
-    coded("type", codes.VALIDATIONS),
+    lsb("type", 1),
     lsb("index", 1),
     DATE,
     TIME,
     _VALIDATION,
-    cents("amount_cents"),
+    bcd("amount_cents", 5),
     lsb("ticket_number", 2),
     bcd("system_id", 1),
     EXPIRATION,
     POOL,
 )
 _TRANSFER: Final = (
-    coded("transfer_code", codes.TRANSFER_CODES),
+    lsb("transfer_code", 1),
     lsb("index", 1),
-    coded("type", codes.TRANSFER_TYPES),
+    lsb("type", 1),
     *_AMOUNTS,
-    flags("flags", 1, codes.TRANSFER_FLAGS),
+    lsb("flags", 1),
     ASSET,
     _KEY,
     Counted("transaction"),
     EXPIRATION,
     POOL,
     Counted("receipt", Kind.RAW),
-    bcd("lock_timeout", 2, "hundredths of a second"),
+    bcd("lock_timeout", 2),
 )
 _TRANSFERRED: Final = (
     lsb("position", 1),
-    coded("status", codes.TRANSFER_STATUS),
-    coded("receipt_status", codes.RECEIPT_STATUS),
-    coded("type", codes.TRANSFER_TYPES),
+    lsb("status", 1),
+    lsb("receipt_status", 1),
+    lsb("type", 1),
     *_AMOUNTS,
-    flags("flags", 1, codes.TRANSFER_FLAGS),
+    lsb("flags", 1),
     ASSET,
     Counted("transaction"),
     DATE,
     TIME,
     EXPIRATION,
     POOL,
-    Counted("cumulative_cashable", Kind.BCD, "cents"),
-    Counted("cumulative_restricted", Kind.BCD, "cents"),
-    Counted("cumulative_nonrestricted", Kind.BCD, "cents"),
+    Counted("cumulative_cashable", Kind.BCD),
+    Counted("cumulative_restricted", Kind.BCD),
+    Counted("cumulative_nonrestricted", Kind.BCD),
 )
 _LOCK: Final = (
     ASSET,
-    coded("lock_status", codes.LOCK_STATUS),
-    flags("available", 1, codes.AVAILABLE_TRANSFERS),
-    flags("host_cashout", 1, {0: "host controllable", 1: "enabled", 2: "hard mode"}),
-    flags("aft_status", 1, codes.AFT_STATUS),
+    lsb("lock_status", 1),
+    lsb("available", 1),
+    lsb("host_cashout", 1),
+    lsb("aft_status", 1),
     lsb("buffer_index_max", 1),
     *_AMOUNTS,
-    cents("limit_cents"),
+    bcd("limit_cents", 5),
     EXPIRATION,
     POOL,
 )
-_REGISTRATION: Final = (coded("status", codes.REGISTRATION_STATUS), ASSET, _KEY, lsb("pos_id", 4))
+_REGISTRATION: Final = (lsb("status", 1), ASSET, _KEY, lsb("pos_id", 4))
 _CONTROL: Final = {
     0x01: "shutdown (lock out play)",
     0x02: "startup (enable play)",
@@ -110,7 +105,7 @@ ACTING: Final = (
         0x08,
         "configure bill denominations",
         S,
-        (flags("denominations", 4, codes.BILLS), flags("action", 1, {0: "stay enabled after a bill"})),
+        (lsb("denominations", 4), lsb("action", 1)),
         None,
         A,
     ),
@@ -123,7 +118,7 @@ ACTING: Final = (
         0x80,
         "progressive amount",
         S,
-        (lsb("group", 1), lsb("level", 1), cents("amount_cents")),
+        (lsb("group", 1), lsb("level", 1), bcd("amount_cents", 5)),
         None,
         K,
         broadcast=True,
@@ -132,14 +127,14 @@ ACTING: Final = (
         0x86,
         "progressive amounts",
         S,
-        (Sized((lsb("group", 1), Many("levels", (lsb("level", 1), cents("amount_cents"))))),),
+        (Sized((lsb("group", 1), Many("levels", (lsb("level", 1), bcd("amount_cents", 5))))),),
         None,
         K,
         broadcast=True,
     ),
-    Poll(0x83, "cumulative progressive wins", M, (GAME,), (GAME, *credit_meters("value")), K),
+    Poll(0x83, "cumulative progressive wins", M, (GAME,), (GAME, *four_byte_meters("value")), K),
     *(
-        Poll(code, name, R, (), (lsb("group", 1), lsb("level", 1), cents("amount_cents")), K)
+        Poll(code, name, R, (), (lsb("group", 1), lsb("level", 1), bcd("amount_cents", 5)), K)
         for code, name in ((0x84, "progressive win"), (0x85, "SAS progressive win"))
     ),
     Poll(
@@ -152,28 +147,28 @@ ACTING: Final = (
                 (
                     lsb("group", 1),
                     lsb("count", 1),
-                    Many("wins", (lsb("level", 1), cents("amount_cents")), "count"),
+                    Many("wins", (lsb("level", 1), bcd("amount_cents", 5)), "count"),
                 )
             ),
         ),
         K,
     ),
-    Poll(0x8A, "legacy bonus", S, (*credit_meters("amount"), coded("tax", codes.TAX)), None, K),
+    Poll(0x8A, "legacy bonus", S, (*four_byte_meters("amount"), lsb("tax", 1)), None, K),
     Poll(
         0x8C,
         "tournament",
         M,
-        (GAME, Field("time", 2, Kind.DIGITS), *credit_meters("credits"), lsb("pulses", 1)),
+        (GAME, Field("time", 2, Kind.DIGITS), *four_byte_meters("credits"), lsb("pulses", 1)),
         None,
         K,
     ),
-    Poll(0x94, "remote hand-pay reset", S, (), (coded("code", codes.RESET),), B),
+    Poll(0x94, "remote hand-pay reset", S, (), (lsb("code", 1),), B),
     Poll(
         0xA8,
         "jackpot reset method",
         S,
-        (coded("method", {0: "standard", 1: "to credits"}),),
-        (coded("code", codes.RESET_METHOD),),
+        (lsb("method", 1),),
+        (lsb("code", 1),),
         K,
     ),
     Poll(0xAA, "auto rebet", S, ON, None, B),
@@ -194,7 +189,7 @@ TICKETS: Final = (
         "cash-out ticket",
         R,
         (),
-        (Field("validation", 4, Kind.DIGITS), cents("amount_cents")),
+        (Field("validation", 4, Kind.DIGITS), bcd("amount_cents", 5)),
         A,
     ),
     Poll(
@@ -205,22 +200,22 @@ TICKETS: Final = (
         (lsb("validation_id", 3), lsb("sequence", 3)),
         A,
     ),
-    Poll(0x4D, "enhanced validation information", S, (coded("function", codes.RECORDS),), _RECORD, A),
+    Poll(0x4D, "enhanced validation information", S, (lsb("function", 1),), _RECORD, A),
     Poll(
         0x50,
         "validation meters",
         S,
-        (coded("type", codes.VALIDATIONS),),
-        (coded("type", codes.VALIDATIONS), bcd("count", 4), cents("amount_cents")),
+        (lsb("type", 1),),
+        (lsb("type", 1), bcd("count", 4), bcd("amount_cents", 5)),
         A,
     ),
-    Poll(0x57, "pending cash-out", R, (), (coded("type", codes.CASHOUTS), cents("amount_cents")), A),
+    Poll(0x57, "pending cash-out", R, (), (lsb("type", 1), bcd("amount_cents", 5)), A),
     Poll(
         0x58,
         "validation number",
         S,
         (bcd("system_id", 1), _VALIDATION),
-        (coded("status", codes.NUMBER_TAKEN),),
+        (lsb("status", 1),),
         A,
     ),
     Poll(
@@ -231,8 +226,8 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    coded("status", codes.ESCROW),
-                    cents("amount_cents"),
+                    lsb("status", 1),
+                    bcd("amount_cents", 5),
                     lsb("parsing", 1),
                     _TICKET_DATA,
                 )
@@ -247,8 +242,8 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    coded("code", codes.REDEEM_CODES),
-                    cents("amount_cents"),
+                    lsb("code", 1),
+                    bcd("amount_cents", 5),
                     lsb("parsing", 1),
                     _TICKET_DATA,
                     EXPIRATION,
@@ -259,8 +254,8 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    coded("status", codes.REDEEM_STATUS),
-                    cents("amount_cents"),
+                    lsb("status", 1),
+                    bcd("amount_cents", 5),
                     lsb("parsing", 1),
                     _TICKET_DATA,
                 )
@@ -275,10 +270,10 @@ TICKETS: Final = (
         (
             Sized(
                 (
-                    flags("mask", 2, codes.VALIDATION_BITS),
-                    flags("states", 2, codes.VALIDATION_BITS),
-                    days("cashable_days"),
-                    days("restricted_days"),
+                    lsb("mask", 2),
+                    lsb("states", 2),
+                    bcd("cashable_days", 2),
+                    bcd("restricted_days", 2),
                 )
             ),
         ),
@@ -286,9 +281,9 @@ TICKETS: Final = (
             Sized(
                 (
                     ASSET,
-                    flags("status", 2, codes.VALIDATION_BITS),
-                    days("cashable_days"),
-                    days("restricted_days"),
+                    lsb("status", 2),
+                    bcd("cashable_days", 2),
+                    bcd("restricted_days", 2),
                 )
             ),
         ),
@@ -304,7 +299,7 @@ TICKETS: Final = (
             Sized(
                 (
                     lsb("host_id", 2),
-                    lsb("expiration_days", 1, "days"),
+                    lsb("expiration_days", 1),
                     Counted("location"),
                     Counted("address1"),
                     Counted("address2"),
@@ -324,7 +319,7 @@ TRANSFERS: Final = (
         0x73,
         "register",
         S,
-        (Sized((coded("code", codes.REGISTER_CODES), ASSET, _KEY, lsb("pos_id", 4))),),
+        (Sized((lsb("code", 1), ASSET, _KEY, lsb("pos_id", 4))),),
         (Sized(_REGISTRATION),),
         A,
     ),
@@ -333,9 +328,9 @@ TRANSFERS: Final = (
         "lock and status",
         S,
         (
-            coded("code", codes.LOCK_CODES),
-            flags("condition", 1, codes.AVAILABLE_TRANSFERS),
-            bcd("timeout", 2, "hundredths of a second"),
+            lsb("code", 1),
+            lsb("condition", 1),
+            bcd("timeout", 2),
         ),
         (Sized(_LOCK),),
         A,

@@ -8,7 +8,6 @@ from tools.dev.host.poll import (
     DATE,
     DENOMINATION,
     GAME,
-    METER_NAMES,
     TIME,
     A,
     B,
@@ -17,10 +16,7 @@ from tools.dev.host.poll import (
     Poll,
     R,
     bcd,
-    coded,
-    count_meters,
-    credit_meters,
-    flags,
+    four_byte_meters,
     lsb,
 )
 
@@ -28,7 +24,7 @@ _IDENTITY: Final = (
     Field("game_id", 2, Kind.TEXT),
     Field("additional_id", 3, Kind.TEXT),
     DENOMINATION,
-    lsb("max_bet", 1, "credits"),
+    lsb("max_bet", 1),
     lsb("progressive_group", 1),
     lsb("game_options", 2),
     Field("paytable_id", 6, Kind.TEXT),
@@ -36,41 +32,39 @@ _IDENTITY: Final = (
 )
 _HANDPAY: Final = (
     lsb("progressive_group", 1),
-    coded("level", codes.HANDPAY_LEVELS),
+    lsb("level", 1),
     bcd("amount", 5),
     bcd("partial_pay", 2),
-    coded("reset_id", {0: "attendant only", 1: "reset to credits possible"}),
+    lsb("reset_id", 1),
     Field("unused", 10, Kind.RAW),
 )
-_CODE_1: Final = Field("code", 1, Kind.BINARY, names=METER_NAMES)
-_CODE_2: Final = Field("code", 2, Kind.BINARY, names=METER_NAMES)
+_CODE_1: Final = lsb("code", 1)
+_CODE_2: Final = lsb("code", 2)
 _READ_METERS: Final = Many("meters", (_CODE_2, Counted("value", Kind.BCD)))
 _ONE_METER: Final = {
-    0x10: ("cancelled credits", "credits"),
-    0x11: ("coin in", "credits"),
-    0x12: ("coin out", "credits"),
-    0x13: ("drop", "credits"),
-    0x14: ("jackpot", "credits"),
-    0x15: ("games played", ""),
-    0x16: ("games won", ""),
-    0x17: ("games lost", ""),
-    0x1A: ("current credits", "credits"),
-    0x20: ("value of bills", "whole currency units"),
-    0x2A: ("true coin in", ""),
-    0x2B: ("true coin out", ""),
-    0x2C: ("hopper level", ""),
-    0x46: ("credits from bills", "credits"),
-    0x47: ("credits from external coin acceptor", "credits"),
-    0x49: ("bills in stacker", ""),
-    0x4A: ("value of bills in stacker", "credits"),
+    0x10: "cancelled credits",
+    0x11: "coin in",
+    0x12: "coin out",
+    0x13: "drop",
+    0x14: "jackpot",
+    0x15: "games played",
+    0x16: "games won",
+    0x17: "games lost",
+    0x1A: "current credits",
+    0x20: "value of bills",
+    0x2A: "true coin in",
+    0x2B: "true coin out",
+    0x2C: "hopper level",
+    0x46: "credits from bills",
+    0x47: "credits from external coin acceptor",
+    0x49: "bills in stacker",
+    0x4A: "value of bills in stacker",
 }
 
 
 def plain_rows() -> tuple[Poll, ...]:
     """Make the rows that differ only by name: single meters, bill counts, tournament and extended meters."""
-    meters = (
-        Poll(code, name, R, (), (bcd("value", 4, unit),), A) for code, (name, unit) in _ONE_METER.items()
-    )
+    meters = (Poll(code, name, R, (), (bcd("value", 4),), A) for code, name in _ONE_METER.items())
     bills = (
         Poll(code, f"bills of {codes.BILLS[bill]} accepted", R, (), (bcd("value", 4),), A)
         for code, bill in codes.BILL_POLLS.items()
@@ -101,8 +95,8 @@ READING: Final = (
         R,
         (),
         (
-            *credit_meters("cancelled_credits", "coin_in", "coin_out", "drop", "jackpot"),
-            *count_meters("games_played"),
+            *four_byte_meters("cancelled_credits", "coin_in", "coin_out", "drop", "jackpot"),
+            *four_byte_meters("games_played"),
         ),
         A,
     ),
@@ -112,7 +106,7 @@ READING: Final = (
         "five meters",
         R,
         (),
-        (*credit_meters("coin_in", "coin_out", "drop", "jackpot"), *count_meters("games_played")),
+        (*four_byte_meters("coin_in", "coin_out", "drop", "jackpot"), *four_byte_meters("games_played")),
         A,
     ),
     Poll(0x1B, "hand-pay information", R, (), _HANDPAY, A),
@@ -122,14 +116,16 @@ READING: Final = (
         R,
         (),
         (
-            *credit_meters("coin_in", "coin_out", "drop", "jackpot"),
-            *count_meters("games_played", "games_won", "door_opened", "power_reset"),
+            *four_byte_meters("coin_in", "coin_out", "drop", "jackpot"),
+            *four_byte_meters("games_played", "games_won", "door_opened", "power_reset"),
         ),
         A,
     ),
-    Poll(0x1E, "bill counts", R, (), count_meters("of_1", "of_5", "of_10", "of_20", "of_50", "of_100"), A),
+    Poll(
+        0x1E, "bill counts", R, (), four_byte_meters("of_1", "of_5", "of_10", "of_20", "of_50", "of_100"), A
+    ),
     Poll(0x1F, "identity", R, (), _IDENTITY, A),
-    Poll(0x2D, "hand-paid cancelled credits", M, (GAME,), (GAME, *credit_meters("value")), A),
+    Poll(0x2D, "hand-paid cancelled credits", M, (GAME,), (GAME, *four_byte_meters("value")), A),
     Poll(
         0x2F,
         "selected meters",
@@ -151,8 +147,8 @@ READING: Final = (
         R,
         (),
         (
-            Field("country", 1, Kind.BCD, names=codes.COUNTRIES),
-            Field("bill", 1, Kind.BCD, names=codes.BILLS),
+            bcd("country", 1),
+            bcd("bill", 1),
             bcd("count", 4),
         ),
         A,
@@ -162,7 +158,7 @@ READING: Final = (
         "hopper status",
         R,
         (),
-        (Sized((coded("status", codes.HOPPER_STATUS), lsb("percent_full", 1), bcd("level", 4))),),
+        (Sized((lsb("status", 1), lsb("percent_full", 1), bcd("level", 4))),),
         A,
     ),
     Poll(0x51, "games implemented", R, (), (bcd("games", 2),), A),
@@ -171,7 +167,7 @@ READING: Final = (
         "game meters",
         M,
         (GAME,),
-        (GAME, *credit_meters("coin_in", "coin_out", "jackpot"), *count_meters("games_played")),
+        (GAME, *four_byte_meters("coin_in", "coin_out", "jackpot"), *four_byte_meters("games_played")),
         A,
     ),
     Poll(0x53, "game identity", M, (GAME,), (GAME, *_IDENTITY), A),
@@ -201,7 +197,7 @@ READING: Final = (
         "legacy bonus meters",
         M,
         (GAME,),
-        (GAME, *credit_meters("deductible", "nondeductible", "wager_match")),
+        (GAME, *four_byte_meters("deductible", "nondeductible", "wager_match")),
         A,
     ),
     Poll(
@@ -211,9 +207,9 @@ READING: Final = (
         (GAME,),
         (
             GAME,
-            flags("features1", 1, codes.FEATURES_1),
-            flags("features2", 1, codes.FEATURES_2),
-            flags("features3", 1, codes.FEATURES_3),
+            lsb("features1", 1),
+            lsb("features2", 1),
+            lsb("features3", 1),
             Field("reserved", 3, Kind.RAW),
         ),
         A,
@@ -240,7 +236,7 @@ READING: Final = (
                     GAME,
                     bcd("category", 2),
                     Field("payback", 4, Kind.TEXT),
-                    Counted("coin_in", Kind.BCD, "credits"),
+                    Counted("coin_in", Kind.BCD),
                 )
             ),
         ),

@@ -2,11 +2,12 @@
 
 A scenario is one level that two machines feed and hit. Following its seed, the broker is killed, the
 controller is killed between any two of its statements or disconnected from its store while a second one takes
-over, clocks go wrong, machines are killed after any step of a hit, wires are disconnected, and messages are
-lost, delayed, duplicated and reordered. Every third level is a mystery: the controllers decide who wins it,
-each by the secret that its predecessor committed to. Then everything is repaired, and the link must settle
-with every wager counted once, every hit paid once with its locked amount and no less than was shown, and
-every level exact to the fraction. Meanwhile a listener reads every published value.
+over, clocks go wrong, machines are killed after any step of a hit, and wires are disconnected or slow. Every
+third level is a mystery: the controllers decide who wins it, each by the secret that its predecessor
+committed to. Then everything is repaired, and the link must settle with every wager counted once, every hit
+paid once with its locked amount and no less than was shown, and every level exact to the fraction. Meanwhile
+a listener reads every published value. Messages that are lost one by one, doubled and reordered are shown
+without a broker, in ``tests/egm/progressive/test_progressive_client.py``.
 
 A scenario has a time limit: one that makes no progress is reported with what every task was waiting for, and
 ends the campaign.
@@ -17,7 +18,7 @@ import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -252,9 +253,6 @@ async def _scenario(number: int, floor: _Floor) -> None:
         await _trouble(_plan(floor.result.seed, number), seats, floor)
         for relay in floor.relays.values():
             relay.heal()
-        for seat in seats:
-            seat.line.mend()
-            seat.line.rough = 0.0
         while not all(seat.settled for seat in seats):
             await _revive(seats, office)
             await asyncio.sleep(0.005)
@@ -301,45 +299,26 @@ async def _trouble(plan: dict[int, str], seats: list[Seat], floor: _Floor) -> No
     for n in range(_WAGERS):
         await _revive(seats, floor.office)
         if (name := plan.get(n)) is not None:
-            await _DISTURBANCES[name](seats, floor)
+            disturbing = _DISTURBANCES[name](seats, floor)
+            if disturbing is not None:
+                await disturbing
         for seat in seats:
             seat.play(_HIT_CHANCE)
         await asyncio.sleep(floor.dice.choice((0.0, 0.0, 0.01, 0.03)))
 
 
-async def _kill_broker(_: list[Seat], floor: _Floor) -> None:
+async def _kill_broker(floor: _Floor) -> None:
     floor.broker.kill()
     floor.result.happened["broker killed"] += 1
     await asyncio.sleep(floor.dice.uniform(0.0, 0.05))
     await floor.broker.start()
 
 
-async def _kill_controller(_: list[Seat], floor: _Floor) -> None:
-    floor.office.die_soon()
-
-
-async def _fail_over(_: list[Seat], floor: _Floor) -> None:
-    await floor.office.fail_over()
-
-
-async def _mistake_the_time(_: list[Seat], floor: _Floor) -> None:
-    floor.office.mistake_the_time()
-
-
-async def _kill_machine(seats: list[Seat], floor: _Floor) -> None:
+def _kill_machine(seats: list[Seat], floor: _Floor) -> None:
     """One machine will die after one step; where it is a step of a hit, it makes one."""
     seat = floor.dice.choice(seats)
     seat.die_after(floor.dice.choice(STEPS))
     seat.play(hit_chance=1.0)
-
-
-async def _cut_off(seats: list[Seat], floor: _Floor) -> None:
-    """Everything one machine says or should hear is lost for a while."""
-    line = floor.dice.choice(seats).line
-    line.cut = True
-    floor.result.happened["machine cut off"] += 1
-    seconds = floor.dice.uniform(0.0, _PARTED_SECONDS)
-    asyncio.get_running_loop().call_later(seconds, line.mend)
 
 
 async def _part(name: str, what: str, floor: _Floor) -> None:
@@ -353,25 +332,13 @@ async def _part(name: str, what: str, floor: _Floor) -> None:
     asyncio.get_running_loop().call_later(seconds, relay.heal)
 
 
-async def _part_machine(seats: list[Seat], floor: _Floor) -> None:
-    await _part(floor.dice.choice(seats).serial, "machine", floor)
-
-
-async def _part_controller(_: list[Seat], floor: _Floor) -> None:
-    await _part(CONTROLLER, "controller", floor)
-
-
-async def _slow(_: list[Seat], floor: _Floor) -> None:
+def _slow(floor: _Floor) -> None:
     """Delay one wire by more than its sender's retry time."""
     floor.relays[floor.dice.choice(sorted(floor.relays))].slow(floor.dice.uniform(*_SLOW_SECONDS))
     floor.result.happened["wire slow"] += 1
 
 
-async def _rough(seats: list[Seat], floor: _Floor) -> None:
-    floor.dice.choice(seats).line.rough = floor.dice.uniform(0.1, 0.6)
-
-
-async def _same_instant(seats: list[Seat], floor: _Floor) -> None:
+def _same_instant(seats: list[Seat], floor: _Floor) -> None:
     """Both hit, and neither knows of the other."""
     before = [len(seat.memory.hits) for seat in seats]
     for seat in seats:
@@ -380,19 +347,18 @@ async def _same_instant(seats: list[Seat], floor: _Floor) -> None:
         floor.result.happened["both hit in one instant"] += 1
 
 
-_DISTURBANCES: Final = {
-    "broker killed": _kill_broker,
-    "controller killed": _kill_controller,
-    "fail-over": _fail_over,
-    "clock wrong": _mistake_the_time,
+_DISTURBANCES: Final[Mapping[str, Callable[[list[Seat], _Floor], Coroutine[Any, Any, None] | None]]] = {
+    "broker killed": lambda _, floor: _kill_broker(floor),
+    "controller killed": lambda _, floor: floor.office.die_soon(),
+    "fail-over": lambda _, floor: floor.office.fail_over(),
+    "clock wrong": lambda _, floor: floor.office.mistake_the_time(),
     "machine killed": _kill_machine,
-    "machine cut off": _cut_off,
-    "machine parted": _part_machine,
-    "controller parted": _part_controller,
-    "wire slow": _slow,
-    "rough": _rough,
+    "machine parted": lambda seats, floor: _part(floor.dice.choice(seats).serial, "machine", floor),
+    "controller parted": lambda _, floor: _part(CONTROLLER, "controller", floor),
+    "wire slow": lambda _, floor: _slow(floor),
     "same instant": _same_instant,
 }
+"""What may go wrong, by name; what takes time is awaited."""
 
 
 # ---------------------------------------------------------------------------------------------- the reckoning

@@ -1,4 +1,4 @@
-"""Faults of the link campaign: on a machine's wire, on a machine, and on the controllers.
+"""Faults of the link campaign: on a machine, and on the controllers.
 
 The parts are real. A killed part stays dead, its memory or store survives it, and every fault that really
 occurred is counted.
@@ -16,9 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from egm.config.levels import LinkSlot
-from egm.progressive.carrier import Carrier, CarrierListener
 from egm.progressive.connection import finish
-from egm.progressive.messages import FromController, FromMachine
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Pool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
@@ -46,7 +44,6 @@ _FAST: Final = 40
 _STALE_NS: Final = 5_000_000_000
 _TICK_SECONDS: Final = 0.01
 _STATEMENTS_MAX: Final = 60
-_LATE_SECONDS: Final = 0.1
 #: Of the mystery levels' secrets: every controller of one store has the same.
 _KEY: Final = bytes(range(32))
 
@@ -57,79 +54,6 @@ class Killed(BaseException):
 
 def _fast_ns() -> int:
     return time.monotonic_ns() * _FAST
-
-
-class Rough(Carrier):
-    """A carrier on which messages are lost, late, doubled and mixed up, both ways."""
-
-    def __init__(self, inner: Carrier, dice: random.Random, happened: Counter[str]) -> None:
-        self._inner = inner
-        self._dice = dice
-        self._happened = happened
-        self._ears: CarrierListener | None = None
-        self.rough = 0.0
-        """How likely a message is doubled, and each copy late; a quarter as likely, it is lost."""
-        self.cut = False
-        self._dead = False
-
-    async def run(self, ears: CarrierListener) -> None:
-        """Carry, as the inner one does."""
-        self._ears = ears
-        await self._inner.run(self)
-
-    def send(self, message: FromMachine) -> None:
-        """To the controller."""
-        self._somehow(lambda: self._inner.send(message))
-
-    def connected(self) -> None:
-        """Heard from the inner carrier."""
-        if self._ears is not None and not self._dead:
-            self._ears.connected()
-
-    def disconnected(self, why: str) -> None:
-        """Heard from the inner carrier."""
-        if self._ears is not None and not self._dead:
-            self._ears.disconnected(why)
-
-    def received(self, message: FromController) -> None:
-        """To the machine."""
-        ears = self._ears
-        if ears is not None:
-            self._somehow(lambda: ears.received(message))
-
-    def misunderstood(self, text: str) -> None:
-        """Heard from the inner carrier."""
-        if self._ears is not None:
-            self._ears.misunderstood(text)
-
-    def mend(self) -> None:
-        """Reconnect, unless the machine is dead."""
-        self.cut = self._dead
-
-    def part(self) -> None:
-        """Disconnect a dead machine: nothing is carried any more, including delayed messages."""
-        self._dead = self.cut = True
-
-    def _somehow(self, deliver: Callable[[], None]) -> None:
-        if self.cut or (self.rough and self._dice.random() < self.rough / 4):
-            self._happened["message lost"] += 1
-            return
-        times = 1
-        if self.rough and self._dice.random() < self.rough:
-            self._happened["message doubled"] += 1
-            times = 2
-        for _ in range(times):
-            if self.rough and self._dice.random() < self.rough:
-                self._happened["message late"] += 1
-                seconds = self._dice.uniform(0.0, _LATE_SECONDS)
-                asyncio.get_running_loop().call_later(seconds, self._late, deliver)
-            else:
-                deliver()
-
-    def _late(self, deliver: Callable[[], None]) -> None:
-        if not self._dead:
-            with contextlib.suppress(Killed):  # its task has received the exception
-                deliver()
 
 
 class Seat:
@@ -148,19 +72,16 @@ class Seat:
         self._dead = False
         self.machine: SimulatedMachine
         self._task: asyncio.Task[None]
-        self.line: Rough
         self.start()
 
     def start(self) -> None:
         """Start a new run of the machine."""
         self._dead = False
-        inner = MqttCarrier(self._slot, self.serial, retry_seconds=QUICK_SECONDS)
-        self.line = Rough(inner, self._dice, self._happened)
         self.machine = SimulatedMachine(
             self.serial,
             self._pool,
             self.memory,
-            self.line,
+            MqttCarrier(self._slot, self.serial, retry_seconds=QUICK_SECONDS),
             now_ns=_fast_ns,
             stale_ns=_STALE_NS,
             tick_seconds=_TICK_SECONDS,
@@ -178,8 +99,8 @@ class Seat:
         memory, machine = self.memory, self.machine
         open_hits = {name: hit for name, hit in memory.hits.items() if not hit.closed}
         return (
-            f"{self.serial}: dead {self._dead}, enrolled {machine.joined}, cut {self.line.cut}, "
-            f"rough {self.line.rough:.2f}, {memory.counted} of {len(memory.given)} counted, "
+            f"{self.serial}: dead {self._dead}, enrolled {machine.joined}, "
+            f"{memory.counted} of {len(memory.given)} counted, "
             f"claims {machine.link.claims()}, open {open_hits}, life {memory.boots}"
         )
 
@@ -191,7 +112,6 @@ class Seat:
         if name == self._deadly and not self._dead:
             self._deadly, self._dead = "", True
             self._happened[f"machine killed after: {name}"] += 1
-            self.line.part()
             self._task.cancel()
         if self._dead:
             raise Killed
@@ -210,7 +130,6 @@ class Seat:
 
     async def end(self) -> None:
         """End the life as it stands."""
-        self.line.part()
         await finish(self._task)
         if self._task.cancelled():
             return

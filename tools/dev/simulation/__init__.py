@@ -11,6 +11,7 @@ clock and loop are virtual, and every random byte comes from the seed.
 * :mod:`~tools.dev.simulation.clears` clears the memory of the machine while it is off, and
   :mod:`~tools.dev.simulation.upkeep` updates, signs and loses its cabinet file;
 * :mod:`~tools.dev.simulation.history` reads each journal, before a clear and at the end;
+* :mod:`~tools.dev.host.host` is the host of its tickets and transfers, where it has one;
 * :mod:`~tools.dev.simulation.oracle` keeps independent books and compares the machine with them;
 * :mod:`~tools.dev.simulation.campaign` runs a script of actions, and :mod:`~tools.dev.simulation.shrink`
   reduces one that fails to a minimum.

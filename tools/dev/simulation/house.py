@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from paytables.definition import LIBRARY
-from tools.dev.simulation.bank import ASSET
+from tools.dev.host.host import ASSET
 from tools.dev.simulation.link import GAME, SERIAL, slots
 
 REELS: Final = ("maple-classic", "hold-fast", "river-wheel", "seven-rivers", "aurora-keno", "orchard-picnic")

@@ -41,7 +41,7 @@ from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.lock import FILE_NAME
 from meters.recall import read_details
-from tools.dev.simulation.bank import Bank
+from tools.dev.host.host import Host
 from tools.dev.simulation.boxes import Boxes
 from tools.dev.simulation.clears import Clears
 from tools.dev.simulation.house import House
@@ -103,7 +103,7 @@ class World:
             replace(feature, services=tuple(self._without_threads(feature.services)))
             for feature in FEATURES.all
         )
-        self.bank = Bank(self.send) if house.host else None
+        self.bank = Host(self.send) if house.host else None
         self._wire: HostWire | None = None
         self.link: FloorLink | None = None
         if house.link:

@@ -1,0 +1,100 @@
+"""Whole machines in processes of their own, and a player at the screen's socket, for benches."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from egm.config.cabinet_file import StateFolder
+from egm.isolated import build_python_command
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Message, decode, encode
+from egm.unix_sockets import open_socket_address
+
+PATIENCE_SECONDS: Final = 120.0
+_MACHINE: Final = """
+[machine]
+serial = "BENCH-1"
+operator_number = "1"
+site = "bench"
+profile = "generic"
+[metrics]
+port = 0
+"""
+
+
+def write_cabinet(folder: Path, tables: str) -> StateFolder:
+    """Write the cabinet file of a bench, with its games and devices; return its state folder."""
+    state = StateFolder(folder / "state")
+    state.prepare()
+    (folder / "cabinet.toml").write_text(_MACHINE + tables, encoding="utf-8")
+    return state
+
+
+def machine_command(folder: Path, module: str = "egm.app") -> tuple[str, ...]:
+    """Return the command of a process of the machine whose cabinet file is in ``folder``."""
+    where = ("--state", str(folder / "state"), "--cabinet", str(folder / "cabinet.toml"))
+    return build_python_command(module, *where)
+
+
+@contextlib.contextmanager
+def process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """Run a command without window and sound, and end it afterwards."""
+    quiet = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+    with subprocess.Popen(command, env=quiet, stdout=subprocess.PIPE, text=True) as running:
+        try:
+            yield running
+        finally:
+            running.terminate()
+
+
+def wait_for(is_there: Callable[[], bool], what: str) -> None:
+    """Wait until this holds. Raises TimeoutError."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_there():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what}: not within {PATIENCE_SECONDS:.0f} s")
+        time.sleep(0.01)
+
+
+class Screen:
+    """A player at the screen's socket."""
+
+    def __init__(self, state: StateFolder) -> None:
+        """Connect as soon as the machine listens. Raises TimeoutError."""
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(PATIENCE_SECONDS)
+        self._state = state
+        wait_for(self._is_connected, "a machine that listens")
+        self._socket.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii").strip())))
+        self._lines = self._socket.makefile("rb")
+
+    def _is_connected(self) -> bool:
+        with contextlib.suppress(OSError), open_socket_address(self._state.screen_socket) as address:
+            self._socket.connect(address)
+            return True
+        return False
+
+    def press(self, name: str, value: str | int | None = None) -> None:
+        """Touch the screen."""
+        self._socket.sendall(encode(Intent.model_validate({"name": name, "value": value})))
+
+    def receive(self) -> Message:
+        """Return the next message. Raises TimeoutError, ConnectionError if the machine has gone."""
+        line = self._lines.readline(LINE_BYTES_MAX)
+        if not line:
+            raise ConnectionError("the machine hung up")
+        return decode(line)
+
+    def sees(self, wanted: Callable[[Message], bool]) -> Message:
+        """Return the next message that satisfies ``wanted``."""
+        while not wanted(message := self.receive()):
+            pass
+        return message
+
+    def close(self) -> None:
+        """Walk away."""
+        self._socket.close()
