@@ -1,11 +1,13 @@
 """Journals of plain games, and the two ways in which an audit checks them."""
 
 import json
+import random
 from types import FunctionType, MethodType
 
 import tools.audit.verify
 from egm.kernel.events import EventType
 from egm.play.records.games import GameInProgress
+from egm.testing.machine import ScriptedChance, ScriptedStep
 from meters.entry import StoredEntry
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
@@ -16,6 +18,27 @@ KEY = MachineKey(bytes(range(32)))
 REEL, TABLE, CARDS, RAISED = "maple-classic", "quebec-roulette-french", "jacks-or-better-9-6", "quebec-war"
 GAMES = (REEL, TABLE, CARDS, RAISED)
 BETS = {TABLE: {"red": 5}, RAISED: {"main": 2}}
+
+
+class SeededChance(ScriptedChance):
+    """Numbers from a fixed seed, so that every run of a test audits the same games."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self._random = random.Random(seed)
+
+    def step(self):
+        return _SeededStep(self._random)
+
+
+class _SeededStep(ScriptedStep):
+    def __init__(self, chance):
+        super().__init__([])
+        self._random = chance
+
+    def below(self, bound, purpose=""):
+        self._values.append(self._random.randrange(bound))
+        return super().below(bound, purpose)
 
 
 def play(room, game, times):
