@@ -33,7 +33,7 @@ OFF_MOST: Final = timedelta(days=31)
 
 
 class Doubt(StrEnum):
-    """Why the clock is not trusted."""
+    """Reason why the clock is not trusted."""
 
     BEFORE_MADE = "before_made"
     """It shows a time before this program was built."""
@@ -80,7 +80,10 @@ class Timekeeper:
     """Continuous judgement of one machine's clock, from start-up on."""
 
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
-        """Start judging. ``good`` and ``unsettled`` as in :class:`Evidence`, from the time before this start."""
+        """Start judging the clock.
+
+        ``good`` and ``unsettled`` are as in :class:`Evidence`, from the time before this start.
+        """
         self._clock = clock
         self._good = good if good is not None and MADE <= good < END else None
         self._unsettled = unsettled
@@ -89,14 +92,14 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge the clock now, and return the doubt or None.
+        """Judge the clock now; return the reason why it is not trusted, or None if it is.
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
         """
-        found = self.doubt
-        if found is None and not self._running:
+        doubt = self.doubt
+        if doubt is None and not self._running:
             self.confirm()
-        return found
+        return doubt
 
     @property
     def doubt(self) -> Doubt | None:
@@ -112,12 +115,12 @@ class Timekeeper:
 
     @property
     def is_believed(self) -> bool:
-        """Return whether dates may be printed and deadlines may expire."""
+        """Return whether the clock is trusted, so that dates may be printed and deadlines may expire."""
         return self.doubt is None
 
     @property
     def good(self) -> datetime | None:
-        """Return the last time known to be right plus the time elapsed since, or None."""
+        """Return the last clock time known to be right plus the time elapsed since, or None if there never was one."""
         return None if self._good is None else min(self._good + self._elapsed, END)
 
     def now(self) -> datetime:
@@ -135,12 +138,13 @@ class Timekeeper:
         return min(self._clock.now(), END)
 
     def confirm(self) -> None:
-        """Accept the clock's time as right, because a person or all the evidence says so."""
+        """Accept the clock's current time as right, because a person or all the evidence confirms it."""
         self._good, self._since_ns = self._shown, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 
     @property
     def _elapsed(self) -> timedelta:
+        """Return the time since the clock was last known to be right, by the monotonic clock."""
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
 

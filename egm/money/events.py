@@ -17,7 +17,7 @@ class PaperEscrowed:
 
     @property
     def face_cents(self) -> int:
-        """Return the amount printed on a bill, in minor units; 0 for a ticket, whose value is not known yet."""
+        """Return the face value of the bill in escrow, in minor units; 0 for a ticket, whose value is not known yet."""
         return 0
 
 
@@ -29,7 +29,7 @@ class BillEscrowed(PaperEscrowed):
 
     @property
     def face_cents(self) -> int:
-        """Return the amount of the bill, in minor units."""
+        """Return the face value of the bill in escrow, in minor units."""
         return self.amount_cents
 
 
@@ -42,7 +42,10 @@ class TicketEscrowed(PaperEscrowed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRefused:
-    """The acceptor has returned or rejected a bill or ticket, and why; ``ticket`` if it is known to be a ticket."""
+    """The acceptor has returned or rejected a bill or ticket, and why.
+
+    ``ticket``: whether it is known to be a ticket.
+    """
 
     reason: str
     ticket: bool = False
@@ -50,7 +53,7 @@ class PaperRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """A ticket was not printed, and why; with ``doubt``, it is unknown whether it was."""
+    """The printer has not printed a ticket, and why; with ``doubt``, it is unknown whether it has."""
 
     why: str = ""
     doubt: bool = False
@@ -76,7 +79,7 @@ class PaperNotStacked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnorderedValue:
-    """A device has taken money without an order: at most this amount, in minor units."""
+    """A device has taken money without an order: at most ``most_cents`` (minor units)."""
 
     device: str
     why: str
@@ -128,7 +131,7 @@ class PaymentForm(FilledForm):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Return the texts that identify the player, by field; empty unless all are given."""
+        """Return the texts that identify the player, by field; empty unless the form has all of them."""
         texts = {"name": self.name, "document": self.document, "number": self.number}
         stripped = {name: (text or "").strip() for name, text in texts.items()}
         return stripped if all(stripped.values()) else {}

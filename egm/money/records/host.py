@@ -109,7 +109,7 @@ class HostTicketRecord:
 
     @property
     def restricted(self) -> "RestrictedTerms | None":
-        """Return the terms of the ticket's restricted credit, or None if it is another kind of credit."""
+        """Return the terms of the ticket's restricted credit, or None if the ticket is of another kind of credit."""
         if self.kind != CreditKind.RESTRICTED:
             return None
         return RestrictedTerms(expires=self.expires or "", pool=self.pool or 0)
