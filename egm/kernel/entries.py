@@ -82,7 +82,9 @@ class Entry(Generic[R]):
     @property
     def settled_kinds(self) -> tuple[str, ...]:
         """Return the kinds of the reservations that the entry may settle or void."""
-        return tuple(reservation if isinstance(reservation, str) else reservation.kind for reservation in self.settles)
+        return tuple(
+            reservation if isinstance(reservation, str) else reservation.kind for reservation in self.settles
+        )
 
     @property
     def meaning(self) -> str:

@@ -51,4 +51,6 @@ class Significance:
 
 def find_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
     """Return the significance of the first pattern in a table that matches a subject, or None."""
-    return next((significance for pattern, significance in table.items() if fnmatchcase(subject, pattern)), None)
+    return next(
+        (significance for pattern, significance in table.items() if fnmatchcase(subject, pattern)), None
+    )

@@ -31,7 +31,9 @@ class CalibrationError(OperatorError):
 
 def fit(touches: Sequence[Place]) -> Matrix:
     """Return the calibration map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
-    if len(touches) != len(CROSSES) or any(not -_FAR <= value <= _FAR for place in touches for value in place):
+    if len(touches) != len(CROSSES) or any(
+        not -_FAR <= value <= _FAR for place in touches for value in place
+    ):
         raise CalibrationError(f"{len(touches)} touches, not {len(CROSSES)} within reach")
     rows = [(x, y, UNIT) for x, y in touches[:-1]]
     normal = [[sum(row[i] * row[j] for row in rows) for j in range(3)] for i in range(3)]

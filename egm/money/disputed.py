@@ -88,7 +88,7 @@ class DisputedAmount:
         ticket: str = "",
         kind: str = "",
     ) -> Self:
-        """Return a new dispute about a device's operation ``subject`` (an id); without one, the dispute gets a new id."""
+        """Return a new dispute about a device's operation ``subject`` (an id); without one, it gets a fresh id."""
         return cls(
             id=subject or machine.fresh_id("disputed"),
             device=device,

@@ -111,7 +111,9 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
 def take_orphan_handpay(machine: Machine, event: Event) -> None:
     """Void an unclaimed hand-pay; its amount then becomes an orphan, posted by :func:`end_rulings`."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    handpay_reservation = next(reservation for reservation in machine.journal.pending() if reservation.id == handpay.id)
+    handpay_reservation = next(
+        reservation for reservation in machine.journal.pending() if reservation.id == handpay.id
+    )
     story = OrphanHandpay(
         **build_ruling_details(machine, event),
         kind=handpay.kind,

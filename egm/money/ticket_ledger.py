@@ -110,7 +110,10 @@ def compare_with_journal(machine: Machine) -> str:
 
     If they agree, record how far the ledger has progressed, unless that is already recorded.
     """
-    store, stored_anchor = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
+    store, stored_anchor = (
+        machine.state(TicketDesk).store,
+        machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
+    )
     initial_anchor = _find_initial_anchor(machine)
     is_restored = stored_anchor is None or stored_anchor.begun != initial_anchor.begun
     if disagreement := find_older_ledger_error(store, machine.journal):
@@ -124,7 +127,9 @@ def compare_with_journal(machine: Machine) -> str:
     if new_anchor != stored_anchor:
         restoration = _describe_restoration(store) if base.begun and is_restored else None
         machine.post(
-            TICKETS_CHECKED, TicketsChecked(place=sequence, begun=restoration), state={MoneyKey.TICKETS: new_anchor}
+            TICKETS_CHECKED,
+            TicketsChecked(place=sequence, begun=restoration),
+            state={MoneyKey.TICKETS: new_anchor},
         )
     return ""
 
@@ -140,8 +145,15 @@ def reason_journal_is_short(machine: Machine) -> str:
         head = store.read_journal_seen()
         if head is not None and head.mark == journal.mark and not _has_entry(journal, head):
             return f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it{_ACCOUNT}"
-    stored_anchor, initial_anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _find_initial_anchor(machine)
-    base = initial_anchor if stored_anchor is None or stored_anchor.begun != initial_anchor.begun else stored_anchor
+    stored_anchor, initial_anchor = (
+        machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
+        _find_initial_anchor(machine),
+    )
+    base = (
+        initial_anchor
+        if stored_anchor is None or stored_anchor.begun != initial_anchor.begun
+        else stored_anchor
+    )
     if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_accounts(machine, base)):
         return ""
     for record in store.records():

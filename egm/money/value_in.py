@@ -231,7 +231,9 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
     """Return the kind of credit that the ticket being stacked becomes, as its reservation says."""
-    ticket_reservation = next(reservation for reservation in machine.journal.pending() if reservation.id == paper.id)
+    ticket_reservation = next(
+        reservation for reservation in machine.journal.pending() if reservation.id == paper.id
+    )
     return ticket_reservation.transfers[0].source.rpartition(":")[2]
 
 
