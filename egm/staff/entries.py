@@ -132,8 +132,8 @@ class Options:
         """Return the offered denominations of a game; empty if it is off, all if the options leave none."""
         if game_id in self.off:
             return ()
-        chosen = self.denominations_cents.get(game_id, admitted_cents)
-        return tuple(cents for cents in admitted_cents if cents in chosen) or admitted_cents
+        offered_cents = self.denominations_cents.get(game_id, admitted_cents)
+        return tuple(cents for cents in admitted_cents if cents in offered_cents) or admitted_cents
 
 
 # ---------------------------------------------------------------------------------------------- parts of records

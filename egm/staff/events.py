@@ -47,7 +47,7 @@ class MenuRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuMove:
-    """The service menu is to continue at another position."""
+    """The service menu is to continue at another player position."""
 
     position: int = 0
 
@@ -61,7 +61,7 @@ class MenuEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageInput:
-    """The page that a person has answered, and the text they have entered, as received from the screen."""
+    """The service page that a person has answered, and the text they have entered, as received from the screen."""
 
     page: JSON = None
     input: JSON = None
@@ -69,7 +69,7 @@ class PageInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAnswer:
-    """A person has touched an action of a page."""
+    """A person has touched an action of a service page."""
 
     value: JSON = None
     """The action."""
@@ -179,7 +179,7 @@ class NoteForm(FilledForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the note has a text."""
+        """Return whether every mandatory field of the register note has a text."""
         raise NotImplementedError
 
 
@@ -193,7 +193,7 @@ class DisputeForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the note has a text."""
+        """Return whether every mandatory field of the dispute note has a text."""
         return has_texts(self.claim, self.mechanic, self.decision)
 
 
@@ -206,7 +206,7 @@ class ExclusionForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the note has a text."""
+        """Return whether every mandatory field of the exclusion note has a text."""
         return has_texts(self.reason, self.who)
 
 
@@ -221,7 +221,10 @@ class IncidentForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field has a text, and the way of informing is one of INFORMED_BY."""
+        """Return whether every mandatory field of the incident note has a text, and the way of informing is known.
+
+        The known ways are those of INFORMED_BY.
+        """
         return self.informed in INFORMED_BY and has_texts(self.what, self.judgement, self.officer)
 
 

@@ -10,7 +10,7 @@ from egm.staff.events import Authorisation
 
 
 def call_service(machine: Machine, _: Event) -> None:
-    """Switch the candle on; if it is on, switch it off."""
+    """Toggle the player's service call: switch the candle on, or off if it is on."""
     calling = machine.memory.get(IntegrityKey.SERVICE) is not None
     machine.post(
         SERVICE_CALL,

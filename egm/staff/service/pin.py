@@ -13,7 +13,7 @@ from egm.staff.words import BACK, say
 
 
 class OwnPin(Place):
-    """Page for one's own PIN. The first input is stored only until it is repeated."""
+    """Page on which persons change their own PIN. The first input is stored only until it is repeated."""
 
     def __init__(self) -> None:
         self._typed = ""
@@ -25,7 +25,7 @@ class OwnPin(Place):
         return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Accept it twice, and store its digest; the journal records that it was changed, and by whom."""
+        """Accept the new PIN, typed twice, and store its digest; the journal records the change, and by whom."""
         person = machine.state(ServiceDesk).person
         if action != "enter" or person is None:
             return refuse("not_offered")
