@@ -28,7 +28,7 @@ class Key:
 
 
 def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
-    """Return the key ``name`` of a table in the schema ``schema_``."""
+    """Return the key ``name`` of a table of the file that the JSON Schema ``schema_`` describes."""
     stated = table["properties"][name]
     default = None if name in table.get("required", ()) else format_toml(stated.get("default"))
     meaning = " ".join(str(stated.get("description", "")).split())
@@ -39,16 +39,16 @@ def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefi
 
 
 def resolve_reference(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
-    """Return the schema that a ``$ref`` refers to."""
+    """Return the part of a JSON Schema that a ``$ref`` refers to; a part without one is returned itself."""
     reference = stated.get("$ref")
     if reference is None:
         return stated
-    found: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
-    return found
+    referenced: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
+    return referenced
 
 
 def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
-    """Return the kind of value that a schema accepts as a short text."""
+    """Return the kind of value that a part of a JSON Schema accepts, as a short text for people."""
     stated = resolve_reference(schema_, stated)
     if "anyOf" in stated:
         return " or ".join(
@@ -76,7 +76,7 @@ def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
 
 
 def format_toml(value: object) -> str:
-    """Return a value as text for the key list.
+    """Return a value of a file as text for the list of keys.
 
     It is TOML, except that None is "none" and a long table is "{ ... }".
     """

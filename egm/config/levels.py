@@ -107,6 +107,7 @@ def is_host(text: str) -> bool:
 
 
 def _check_host(text: str) -> str:
+    """Return the text if it is a host name or an address. Raises ValueError otherwise."""
     if not is_host(text):
         raise ValueError(f"{text!r} is neither a host name nor an address")
     return text

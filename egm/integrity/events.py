@@ -32,7 +32,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChange:
-    """A door was opened or closed; ``unattended`` if that happened while the machine was off."""
+    """A door of the machine was opened or closed; ``unattended`` if that happened while the machine was off."""
 
     door: str
     unattended: bool | None = None
@@ -48,7 +48,7 @@ class Disabled(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enabled(FilledForm):
-    """The source of an earlier :class:`Disabled` enables the machine again."""
+    """The source of an earlier :class:`Disabled` event enables the machine again."""
 
     source: str
     reason: str | None = None

@@ -62,18 +62,18 @@ class Permission(StrEnum):
 
 @cache
 def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
-    """Return the permissions of each role from the file, validated.
+    """Return the permissions of each role, read from ``roles.toml`` and validated.
 
     The file must name every role and no unknown permission. Raises OperatorError naming the fault.
     """
     try:
         table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-        matrix = {Role(role): frozenset(map(Permission, held)) for role, held in table.items()}
+        matrix = {Role(role): frozenset(map(Permission, permissions)) for role, permissions in table.items()}
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise OperatorError(f"{_FILE.name}: {error}") from None
-    missing = set(Role) - matrix.keys()
-    if missing:
-        raise OperatorError(f"{_FILE.name}: no permissions for {', '.join(sorted(missing))}")
+    missing_roles = set(Role) - matrix.keys()
+    if missing_roles:
+        raise OperatorError(f"{_FILE.name}: no permissions for {', '.join(sorted(missing_roles))}")
     return matrix
 
 
