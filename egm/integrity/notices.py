@@ -13,7 +13,7 @@ from egm.money.records.held_money import build_held_money_values
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
     faults = machine.faults
-    for code in filter(lambda each: get_fault(each).is_players, list_faults_to_show(faults)):
+    for code in filter(lambda each: get_fault(each).is_shown_to_player, list_faults_to_show(faults)):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",

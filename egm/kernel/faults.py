@@ -104,7 +104,7 @@ class Fault:
     cleared_by: ClearedBy
 
     @property
-    def is_players(self) -> bool:
+    def is_shown_to_player(self) -> bool:
         """Return whether the fault restricts, and is shown to, the player; others only appear on service pages."""
         return self.locks or self.disables_device or self.closes
 

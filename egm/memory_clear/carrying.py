@@ -113,7 +113,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClaimInspection:
     """The result of an inspection of the old memory, with the claims on it."""
 
     inspection: Inspection[Evidence]
@@ -135,7 +135,7 @@ class Found:
 
 def inspect_claims(
     state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
-) -> Found:
+) -> ClaimInspection:
     """Inspect an old memory and derive the claims on it, changing nothing.
 
     ``features`` are the features of the machine that wrote the memory.
@@ -157,7 +157,7 @@ def inspect_claims(
         proposals = tuple(
             _propose_larger_copy(_list_copies_with_claim(claims_by_copy, claim), later) for claim in ids
         )
-    return Found(inspection, proposals, carried_state)
+    return ClaimInspection(inspection, proposals, carried_state)
 
 
 def _collect_claims(
@@ -187,8 +187,8 @@ def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Propo
     return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
 
 
-def clearance(
-    found: Found,
+def prepare_clearance(
+    found: ClaimInspection,
     decisions: Mapping[str, Decision],
     *,
     person: str,
@@ -281,7 +281,7 @@ def _describe_decision(
     )
 
 
-def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
+def _build_transfer_block(found: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the entry that blocks host transfers until the host registers again.
 
     Return no entry if it is proved that no transfer is missing.

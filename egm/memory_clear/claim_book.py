@@ -125,7 +125,7 @@ class ClaimBook:
         self.used |= values.keys()
         return values
 
-    def again(
+    def reserve_again(
         self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
         """Return entries by which the new journal makes the old journal's reservations again, under their ids.
@@ -183,7 +183,7 @@ class ClaimBook:
                         "kind": self._find_original_kind(reservation),
                         "flows": encode_flows(reservation.transfers),
                     },
-                    carried=self.again(name, [reservation], {}),
+                    carried=self.reserve_again(name, [reservation], {}),
                     ended=self._return_to_credit(name, reservation),
                 )
             )

@@ -91,7 +91,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
             claim,
             paper.amount_cents,
             {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
-            carried=book.again(claim, [reservation], state),
+            carried=book.reserve_again(claim, [reservation], state),
             paid=None if promotional else lambda _: paid_entries,
             ended=(book.entry(claim, ENDED),),
         )
@@ -134,7 +134,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
             claim,
             cents,
             {"way": pay_out.way, "position": position, **progress},
-            carried=book.again(claim, [reservation], state),
+            carried=book.reserve_again(claim, [reservation], state),
             paid=None if restricted else paid,
             ended=(book.entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
             least_cents=cents if pay_out.way == "ticket" else 0,
@@ -160,7 +160,7 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
     disputed, state = book.read(DisputedAmount, name), book.take(name)
     reservation = book.pending.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
-    carried = () if reservation is None else book.again(claim, [reservation], state)
+    carried = () if reservation is None else book.reserve_again(claim, [reservation], state)
     book.add(
         Claim(
             claim,
@@ -214,7 +214,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
             claim,
             handpay.amount_cents,
             {"kind": handpay.kind, "position": position, "prizes": prizes},
-            carried=book.again(claim, reservation, state),
+            carried=book.reserve_again(claim, reservation, state),
             paid=lambda _: (
                 book.entry(claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}),
             ),
