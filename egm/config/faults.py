@@ -185,7 +185,7 @@ def format_location(at: Iterable[str | int]) -> str:
 
 
 def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
-    """Return the keys of a table of the model with their meanings; empty if there is no such table."""
+    """Return the keys of a table of a file's model with their meanings; empty if there is no such table."""
     annotation: object = model
     for part in table:
         annotation = _strip_annotation(annotation)
@@ -281,7 +281,7 @@ _TOKEN: Final = re.compile(
 
 
 def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each statement of a TOML text, with the number of its first line."""
+    """Yield each key or table header of a TOML text as text, with the number of its first line."""
     first_line, line, start, depth = 1, 1, 0, 0
     for token in _TOKEN.finditer(text + "\n"):
         delimiter = token[0]

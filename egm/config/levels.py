@@ -82,7 +82,7 @@ class LevelSlot(_Table):
 
     @model_validator(mode="after")
     def _check_kind(self) -> "LevelSlot":
-        """Refuse keys that do not belong to this kind of level."""
+        """Refuse keys that do not belong to this kind of progressive level."""
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:
                 raise ValueError(

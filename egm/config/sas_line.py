@@ -66,6 +66,7 @@ class SasLine(Documented, BaseModel):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "SasLine":
+        """Refuse a SAS line whose keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} carries no wakeup bit: framing must be "lenient"')
         if Group.STANDARD in self.disable:

@@ -195,7 +195,7 @@ class HostTransfers:
 
     @property
     def has_unread_result(self) -> bool:
-        """Return whether a transfer has ended and the host has not read its result yet."""
+        """Return whether a host transfer has ended and the host has not read its result yet."""
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         return transfer is not None and not transfer.told
 

@@ -284,7 +284,7 @@ def _require_lock(machine: Machine) -> Lock:
 
 # ---------------------------------------------------------------------------------------------- promotions
 def expire_restricted(machine: Machine, _: Event) -> None:
-    """Remove expired restricted credit from the meter."""
+    """Remove restricted credit that has expired from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
     machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED: None})

@@ -36,7 +36,7 @@ class ClockWatch:
         self._wall, self._ns = self._clock.now(), self._clock.monotonic_ns()
 
     async def run(self) -> None:
-        """Check the clock periodically."""
+        """Check periodically whether the clock was set or is doubted."""
         while True:
             self.look()
             await asyncio.sleep(_LOOK_SECONDS)

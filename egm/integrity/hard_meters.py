@@ -33,7 +33,7 @@ class HardMeters:
         board.watch_hard_meters()
 
     async def run(self) -> None:
-        """Update the counters after each change, until cancelled."""
+        """Update the electromechanical counters after each change, until cancelled."""
         while True:
             self._news.clear()
             if self.send_totals():

@@ -236,7 +236,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 
 
 def clear_tilts(machine: Machine, event: Event) -> None:
-    """Clear the faults that an attendant may clear."""
+    """Clear the active faults that an attendant may clear."""
     clearable = [code for code, entry in machine.faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")

@@ -123,7 +123,7 @@ class FileInUse:
 
 
 def digest_of(text: str) -> str:
-    """Return the SHA-256 of a cabinet file."""
+    """Return the SHA-256 of a cabinet file's text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

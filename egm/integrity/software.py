@@ -91,6 +91,7 @@ class Verifier:
             self._raise_fault(DIFFERS, detail)
 
     def _raise_fault(self, code: str, detail: str) -> None:
+        """Submit the event that raises a fault about the software."""
         self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
 
     # ------------------------------------------------------------------ what is installed

@@ -57,7 +57,7 @@ def technician_is_needed(machine: Machine, _: Event) -> bool:
 
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
-    """Return whether there is a manifest to compare the software with."""
+    """Return whether there is a signed manifest to compare the software with."""
     return machine.state(SoftwareCheck).request is not None
 
 
@@ -83,7 +83,7 @@ def settle_faults(machine: Machine, event: Event) -> None:
 
 
 def verify_software(machine: Machine, event: Event) -> None:
-    """Request an examination of all software files now."""
+    """Request a verification of all software files now."""
     request = machine.state(SoftwareCheck).request
     if request is not None:
         machine.post(SOFTWARE_CHECK_ENTRY, SoftwareCheckRequested(person=find_actor(machine, event)))

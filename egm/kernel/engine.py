@@ -66,10 +66,10 @@ class Engine(Generic[MachineT]):
         self.submit(self.rules.payloads.build(type_, data))
 
     def submit(self, event: Event) -> None:
-        """Process an event and all events that follow from it, then call ``changed``.
+        """Process an event and all events that follow from it, then call the engine's ``changed``.
 
-        If another event is being handled, the event is processed after it. Raises EventError if the event does
-        not carry the payload that is declared for it.
+        If another event is being handled, the event is processed after it. Raises EventError if the event
+        does not carry the payload that is declared for it.
         """
         self._queue.append(event)
         if self._busy:
@@ -101,7 +101,7 @@ class Engine(Generic[MachineT]):
         return self.accepts_event(self.rules.payloads.build(type_, {}))
 
     def accepts_event(self, event: Event) -> bool:
-        """Return whether a rule would accept the event now. Changes nothing."""
+        """Return whether a rule of the state table would accept the event now. Changes nothing."""
         self.rules.payloads.check(event)
         return self._find_accepting_rule(event)[0] is not None
 
@@ -110,7 +110,7 @@ class Engine(Generic[MachineT]):
         return self.rules.derive_state(self.machine)
 
     def _find_accepting_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
-        """Return the rule that accepts the event, and an empty text.
+        """Return the rule of the state table that accepts the event, and an empty text.
 
         If none does, return None and the reason: the name of the last rule's failed guard, or the name of the
         state if the state has no rule for the event.
@@ -145,6 +145,7 @@ class Engine(Generic[MachineT]):
         self.state = self._find_next_state(rule)
 
     def _find_next_state(self, rule: Rule[MachineT]) -> State:
+        """Return the state to which an applied rule leads: the one it names, the derived one, or the present one."""
         match rule.next:
             case State() as state:
                 return state

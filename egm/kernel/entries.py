@@ -81,14 +81,14 @@ class Entry(Generic[R]):
 
     @property
     def settled_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of the reservations that the entry may settle or void."""
+        """Return the kinds of the reservations that such a journal entry may settle or void."""
         return tuple(
             reservation if isinstance(reservation, str) else reservation.kind for reservation in self.settles
         )
 
     @property
     def meaning(self) -> str:
-        """Return what has happened when such an entry exists, in one sentence."""
+        """Return what has happened when such a journal entry exists, in one sentence."""
         documented = self.record.__doc__ if self.record is not NoneType else ""
         return self.about or (documented or "").partition("\n")[0]
 
@@ -171,6 +171,7 @@ class Entry(Generic[R]):
 
     @cached_property
     def _written_keys(self) -> frozenset[Key]:
+        """Return the storage keys that an entry of this kind may set or remove."""
         return frozenset((*self.writes, *self.may_write))
 
     @cached_property
@@ -231,7 +232,7 @@ class Entries:
         return None if form is None else form.find_significance(form.format_subject(entry))
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
-        """Yield each kind of significant event with its significance.
+        """Yield each kind of significant event with its effect, clearing and SAS code.
 
         If the significance depends on the subject, the kind is followed by a colon and a pattern of the
         subject, once for each pattern.

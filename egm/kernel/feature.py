@@ -22,7 +22,7 @@ LANGUAGES: Final = ("en", "fr")
 
 
 def _return_nothing(_: Machine) -> tuple[()]:
-    """Return no notices or metrics."""
+    """Return no notices or metrics, for a feature that has none."""
     return ()
 
 
@@ -61,10 +61,10 @@ class Features:
     """All features of a machine. Their rules are tried in the order of the features."""
 
     def __init__(self, features: Iterable[Feature]) -> None:
-        """Combine the features.
+        """Combine the features of a machine.
 
-        Raises InvariantError if two features share a name, key, event or text, or if their rules do not form a
-        state table.
+        Raises InvariantError if two features share a name, key, event or text, or if their rules do not form
+        a state table.
         """
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]

@@ -54,7 +54,7 @@ class Identity:
 
 
 class Outbox(Protocol):
-    """The machine's connection to the screen."""
+    """Protocol of the machine's connection to the screen."""
 
     def show(self, message: Play | Decision) -> None:
         """Send an outcome, or a decision that the player must make, to the screen."""
@@ -221,7 +221,7 @@ class Machine:
 
     @property
     def doors_open(self) -> tuple[str, ...]:
-        """Return the names of the open doors."""
+        """Return the names of the machine's open doors."""
         return tuple(
             name.removeprefix(KernelKey.DOOR) for name in sorted(self.journal.states(KernelKey.DOOR))
         )
@@ -276,7 +276,7 @@ class Machine:
 
     @property
     def selection(self) -> Selection:
-        """Return the current game, denomination, bet and language.
+        """Return the player's current selection of game, denomination, bet and language.
 
         Before the player has selected anything, this is the first game at its smallest bet.
         """
@@ -298,7 +298,7 @@ class Machine:
         )
 
     def find_least_bet(self, game_id: str, denomination_cents: int) -> int:
-        """Return the bet in credits that a newly selected game starts with.
+        """Return the bet in credits that the player starts with after selecting a game.
 
         It is the smallest stake that starts the game, or 0 if the player places bets on spots.
         """

@@ -28,6 +28,8 @@ class MessageError(PeerError):
 
 
 class _Message(BaseModel):
+    """Base of the messages between machine and screen, and of their parts; an unknown field is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 

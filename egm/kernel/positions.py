@@ -15,7 +15,7 @@ OWN_FAULTS: Final = frozenset(
 
 
 def is_own_fault(code: str) -> bool:
-    """Return whether the fault stops only the position at which it occurs."""
+    """Return whether the fault concerns only the player position at which it occurs, not the whole machine."""
     return code.partition(".")[0] in OWN_FAULTS
 
 
@@ -32,5 +32,5 @@ class Position:
 
     @property
     def dims(self) -> dict[str, str | int]:
-        """Return the meter dimensions of this position; empty if it is the only one."""
+        """Return the meter dimensions that name this player position; empty if it is the machine's only one."""
         return {"position": self.number} if self.of > 1 else {}

@@ -77,7 +77,7 @@ def find_clock_doubt(evidence: Evidence) -> Doubt | None:
 
 
 class Timekeeper:
-    """Continuous judgement of one machine's clock, from start-up on."""
+    """Judge of one machine's clock: whether it can be trusted, continuously from start-up on."""
 
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
         """Start judging the clock.

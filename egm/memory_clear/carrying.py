@@ -55,7 +55,7 @@ class Proposal:
 
     @property
     def id(self) -> str:
-        """Return the claim's id."""
+        """Return the id of the claim."""
         return self.proposed.id
 
     @property

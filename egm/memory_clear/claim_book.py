@@ -287,7 +287,7 @@ def parse_position(name: str) -> int:
 
 
 def format_state_name(position: int, key: Key) -> str:
-    """Return the name under which the journal stores a position's key."""
+    """Return the name under which the journal stores a player position's value of a key."""
     return f"{position}/{key}" if position > 1 else str(key)
 
 

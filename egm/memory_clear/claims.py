@@ -466,7 +466,7 @@ WITH: Final[Mapping[Key, Key | None]] = {
 
 
 def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
-    """Return the transfers of a reservation that take the player's credit.
+    """Return the transfers of a reservation that take the player's credit, without those of coin stocks.
 
     A stock of coins is not carried over.
     """

@@ -89,7 +89,7 @@ class PaperLedger:
         return self._machine.state(Features).rules.derive_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Reserve the credit of the bill or ticket before the acceptor stacks it."""
+        """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.pending() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
             paper_id = self._machine.fresh_id("bill")
@@ -193,7 +193,7 @@ class PrintingLedger:
         return PrintRecord(job=job, state=self._open_record().state)
 
     def opened(self, job: TicketJob) -> None:
-        """Record that the printer's driver has accepted the job."""
+        """Record the print job that the printer's driver has accepted."""
         check_invariant(self.pending() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language

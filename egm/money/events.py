@@ -11,7 +11,7 @@ from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperEscrowed:
-    """Base of a bill or ticket that the acceptor holds in escrow; ``escrow`` is the acceptor's number of it."""
+    """Base of the events of a bill or ticket in escrow; ``escrow`` is the acceptor's number of it."""
 
     escrow: int
 
@@ -23,7 +23,7 @@ class PaperEscrowed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillEscrowed(PaperEscrowed):
-    """The acceptor holds a bill in escrow."""
+    """Event: the acceptor holds a bill in escrow."""
 
     amount_cents: int
 
@@ -35,14 +35,14 @@ class BillEscrowed(PaperEscrowed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketEscrowed(PaperEscrowed):
-    """The acceptor holds a ticket in escrow, with the digits of its bar code."""
+    """Event: the acceptor holds a ticket in escrow, with the digits of its bar code."""
 
     digits: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRefused:
-    """The acceptor has returned or rejected a bill or ticket, and why.
+    """Event: the acceptor has returned or rejected a bill or ticket, and why.
 
     ``ticket``: whether it is known to be a ticket.
     """
@@ -53,7 +53,7 @@ class PaperRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """The printer has not printed a ticket, and why; with ``doubt``, it is unknown whether it has."""
+    """Event: the printer has not printed a ticket, and why; with ``doubt``, it is unknown whether it has."""
 
     why: str = ""
     doubt: bool = False
@@ -61,7 +61,7 @@ class PrintFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsPaid:
-    """The hopper has stopped after paying a number of coins.
+    """Event: the hopper has stopped after paying a number of coins.
 
     ``doubt``: why it is unknown whether more coins have left; empty if the number is certain.
     """
@@ -72,14 +72,14 @@ class CoinsPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperNotStacked:
-    """A bill or ticket that was ordered into the box did not get there or cannot be located, and why."""
+    """Event: a bill or ticket ordered into the box did not get there or cannot be located, and why."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnorderedValue:
-    """A device has taken money without an order: at most ``most_cents`` (minor units)."""
+    """Event: a device has taken money without an order, at most ``most_cents`` (minor units)."""
 
     device: str
     why: str
@@ -88,9 +88,10 @@ class UnorderedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsIn:
-    """Coins have passed the acceptor: the value of each in minor units, and whether it fell into the hopper.
+    """Event: coins have passed the acceptor, each with its value (minor units) and whether it fell into the hopper.
 
-    ``position`` is the acceptor's event counter after them; ``doubt`` describes coins that cannot be credited.
+    ``position`` is the acceptor's event counter after them; ``doubt`` describes coins that cannot be
+    credited.
     """
 
     coins: tuple[tuple[int, bool], ...]
@@ -100,7 +101,7 @@ class CoinsIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsStrayed:
-    """Coins have left the hopper without an order: how many, and how the driver noticed."""
+    """Event: coins have left the hopper without an order: how many, and how the driver noticed."""
 
     coins: int
     why: str
@@ -108,14 +109,14 @@ class CoinsStrayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOut:
-    """The credits are to be paid out; ``passed`` if a host has declined to take them."""
+    """Event: the player's credits are to be paid out; ``passed`` if a host has declined to take them."""
 
     passed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPayoutDevice:
-    """The credits can only be paid by hand, and why."""
+    """Event: the player's credits can only be paid by hand, and why."""
 
     why: str = ""
 

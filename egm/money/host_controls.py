@@ -49,7 +49,7 @@ def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozens
 
 
 def is_game_allowed(machine: Machine, game_id: str) -> bool:
-    """Return whether no host has disabled the game."""
+    """Return whether every host allows the game to be offered."""
     return False not in list_host_requests(machine, Control.GAME, game_id)
 
 
@@ -60,5 +60,5 @@ def find_allowed_sound(machine: Machine) -> str:
 
 
 def game_is_enabled(machine: Machine, _: Event) -> bool:
-    """Return whether no host has disabled the selected game."""
+    """Return whether every host allows the selected game."""
     return is_game_allowed(machine, machine.selection.game_id)

@@ -366,7 +366,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 @dataclass(slots=True)
 class HopperPayout:
-    """The payout given to the hopper's driver since the machine started."""
+    """Id of the payout that was given to the hopper's driver since the machine started."""
 
     payout_id: str = ""
 
@@ -572,7 +572,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- in between
 def _find_cashable_account(machine: Machine) -> str:
-    """Return the account of the player's cashable credits."""
+    """Return the name of the account that holds the player's cashable credits."""
     return machine.credit(CreditKind.CASHABLE)
 
 
@@ -618,6 +618,6 @@ def payout_is_under_way(machine: Machine, _: Event) -> bool:
 
 
 def resume_payout(machine: Machine, _: Event) -> None:
-    """Resume a payout that a restart interrupted before its device had received it."""
+    """Resume a payout that a restart interrupted before the printer or the hopper had received it."""
     print_ticket(machine)
     start_hopper(machine)

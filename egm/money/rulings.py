@@ -140,7 +140,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether the orphan of a voided hand-pay is not posted yet."""
+    """Return whether a hand-pay is voided as unclaimed whose orphan is not posted yet."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 

@@ -38,7 +38,7 @@ def ticket_is_asked(machine: Machine, _: Event) -> bool:
 
 
 def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
-    """Return whether a ticket was requested but can no longer be printed."""
+    """Return whether the player requested a ticket instead of the hand-pay that can no longer be printed."""
     return ticket_is_asked(machine, event) and not ticket_may_replace(machine, event)
 
 

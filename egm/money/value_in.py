@@ -88,7 +88,7 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 
 
 def should_accept_tickets(machine: Machine, state: State) -> bool:
-    """Return whether the acceptor should accept tickets now."""
+    """Return whether the bill acceptor should accept tickets now."""
     is_validated = machine.state(HostMoney).validation.is_by_host or not machine.profile.tickets.central
     are_accepted = is_validated and tickets_may_move(machine) and find_ticket_terms(machine).redemption
     return are_accepted and _is_ready(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)

@@ -20,7 +20,7 @@ _FILE: Final = Path(__file__).with_name("roles.toml")
 
 
 class Role(StrEnum):
-    """The role of a staff member."""
+    """Roles of staff members, each with its permissions."""
 
     ATTENDANT = "attendant"
     SUPERVISOR = "supervisor"
@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """A permission that a role may have."""
+    """Permissions that a staff role may have."""
 
     ANSWER_CALLS = "answer_calls"
     CLEAR_TILTS = "clear_tilts"
@@ -78,5 +78,5 @@ def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
 
 
 def find_permissions(role: Role) -> frozenset[Permission]:
-    """Return the permissions of a role."""
+    """Return the permissions of a staff role."""
     return _read_permission_matrix()[role]

@@ -68,7 +68,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The people who work on the machine, as read from the roster file.
+    """The staff roster: the people who work on the machine, as read from the roster file.
 
     Methods that change the roster write the file and return the new roster.
     """
@@ -140,7 +140,7 @@ class Roster:
 
     # ------------------------------------------------------------------ changing
     def added(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
-        """Enrol a person with a new PIN or a stored digest; return the new roster.
+        """Enrol a person with a new PIN or a stored digest; return the new staff roster.
 
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
         :class:`RosterError`, or PinRefusedError.

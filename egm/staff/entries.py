@@ -125,7 +125,7 @@ class Options:
 
     @classmethod
     def of(cls, machine: Machine) -> "Options":
-        """Return the options stored in the journal."""
+        """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
     def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
@@ -221,6 +221,7 @@ class RosterRenewed:
 
 
 def _declare_roster_change(kind: str, about: str) -> Entry[RosterChanged]:
+    """Declare the journal entry of one kind of change of the staff roster."""
     return Entry(kind=kind, record=RosterChanged, about=about, writes=(StaffKey.STAFF,), logs=(Log.ACCESS,))
 
 

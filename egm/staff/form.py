@@ -91,7 +91,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One form that staff fill in.
+    """A form that staff fill in at the service menu, and the event that it submits.
 
     ``persons``: the number of persons who must authorise it; the profile may require two for a permission.
     ``needs`` are guards of the event's rule: the form shows which of them hold, so that nobody fills it in in

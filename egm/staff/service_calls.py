@@ -27,7 +27,7 @@ def name_standing_fault(machine: Machine, _: Event) -> None:
 
 
 def answer_service_call(machine: Machine, event: Event) -> None:
-    """End the service call: the attendant has come."""
+    """End the player's service call, because an attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE) is None:
         return
     turned = event.of(Authorisation)

@@ -100,7 +100,7 @@ def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: Machine, _: Event) -> None:
-    """Record that the slip is printed."""
+    """Record that an access or audit slip is printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.post(
         SLIP_PRINTED,
@@ -110,6 +110,6 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
-    """Record that the slip was not printed."""
+    """Record that an access or audit slip was not printed."""
     printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
     machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})

@@ -140,7 +140,7 @@ def forget_at_terminals(machine: Machine, number: str) -> None:
 
 
 def take_over_wrong_pins(machine: Machine) -> None:
-    """Record the wrong PINs typed at terminals since the last time.
+    """Record in the journal the wrong PINs typed at terminals since the last time.
 
     Wrong PINs that no longer count are removed from the terminals' file.
     """

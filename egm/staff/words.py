@@ -78,7 +78,7 @@ def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | N
 
 
 def build_column_titles(*names: str) -> tuple[Words, ...]:
-    """Return column titles, keys under ``service.column``."""
+    """Return the titles of a service page's table columns; the names are catalogue keys under ``service.column``."""
     return tuple(say(f"service.column.{name}") for name in names)
 
 
@@ -87,7 +87,7 @@ METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "do
 
 
 def say_meter_name(name: str) -> Words:
-    """Return a meter's name as text."""
+    """Return a meter's name as a text of a service page."""
     for start, _, section in METER_GROUPS:
         if name.startswith(start):
             return say_code(section, name.removeprefix(start).removesuffix(".opens"))

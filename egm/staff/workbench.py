@@ -37,7 +37,7 @@ class Workbench:
         self.inputs = {name for name in self.inputs if not name.startswith("button:")}
 
     def hear(self, event: device.DeviceEvent) -> None:
-        """Store a report of a device for its service page."""
+        """Store a report of a device for the device's service page."""
         news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
         news.appendleft(_format_report(event))
         match event:
@@ -78,4 +78,5 @@ def _format_report(event: device.DeviceEvent) -> str:
 
 
 def _format_value(value: object) -> str:
+    """Return a value in a device's report as text."""
     return ",".join(sorted(map(str, value))) if isinstance(value, frozenset) else str(value)

@@ -24,7 +24,7 @@ _READS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_
 
 @dataclass(frozen=True, slots=True)
 class Payee:
-    """The person paid, if the venue requires it to be recorded (H-14, Q-01)."""
+    """The person to whom the cage pays a ticket, if the venue requires them to be recorded (H-14, Q-01)."""
 
     name: str
     address: str
@@ -145,7 +145,7 @@ class Cage:
         return moved
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
-        """Raise OperatorError if the jurisdiction requires two persons for this act."""
+        """Raise OperatorError if the jurisdiction requires two persons for this act on a ticket."""
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 

@@ -104,7 +104,7 @@ def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | 
 
 
 class TicketDesk:
-    """Issues and redeems the tickets of one machine.
+    """Desk that issues and redeems the tickets of one machine.
 
     ``numbering`` creates numbers; ``reads`` returns whether digits can be a number here
     (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted, nothing is

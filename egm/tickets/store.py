@@ -281,7 +281,7 @@ class TicketStore:
 
     # ------------------------------------------------------------------ questions
     def get(self, number: str) -> Record | None:
-        """Return the ticket with this number, or None."""
+        """Return the record of the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
         return None if row is None else self._read_record(number, row[0])
 
@@ -293,7 +293,7 @@ class TicketStore:
         return record
 
     def find_by_issue(self, issue_id: str) -> Record | None:
-        """Return the ticket with this issue id, or None."""
+        """Return the record of the ticket that was reserved under this issue id, or None."""
         row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
         return None if row is None else self._read_record(row[0], issue_id)
 

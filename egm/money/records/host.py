@@ -53,7 +53,7 @@ class TransferKind(StrEnum):
 
     @property
     def is_bonus(self) -> bool:
-        """Return whether the transfer is an award by the operator."""
+        """Return whether the transfer is a bonus, an award by the operator."""
         return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
 
 

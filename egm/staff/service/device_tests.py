@@ -69,7 +69,7 @@ def may_test(machine: Machine, event: Event) -> bool:
 
 
 def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
-    """Return the guard that decides whether the test of a device may start.
+    """Return the guard that decides whether a device test may start.
 
     ``no_ticket_is_asked`` returns whether no ticket in escrow is being validated.
     """

@@ -22,7 +22,7 @@ from egm.staff.words import BACK, build_column_titles, build_pair_table, say, sa
 
 
 class DeviceList(Place):
-    """Page of all devices of the cabinet, with their faults."""
+    """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
     def page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per device, and the tests of the screen itself."""
@@ -70,7 +70,7 @@ _CALIBRATE: Final = "calibrate"
 
 
 def _find_worst_fault(machine: Machine, kind: str) -> Words:
-    """Return the most severe fault of a device; empty if it has none."""
+    """Return the most severe active fault of a kind of device, as text; empty if it has none."""
     codes = [code for code in list_faults_to_show(machine.faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.faults[code]["locks"])
     return say_code("tilt.text", codes[0]) if codes else say_plain("")
@@ -101,7 +101,7 @@ class Calibration(Place):
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Store the calibration if the touches fit the crosses."""
+        """Store the touch-screen calibration if the touches fit the crosses."""
         person = machine.state(ServiceDesk).person
         if action != "crosses" or person is None:
             return refuse("not_offered")
@@ -183,19 +183,23 @@ def _build_test_action(name: str, *, enabled: bool = True) -> Action:
 
 
 def _list_no_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    """Return no test buttons, for a device that has no tests."""
     return ()
 
 
 def _list_printer_tests(machine: Machine) -> tuple[Action, ...]:
+    """Return the button that prints a test ticket."""
     return (_build_test_action("print", enabled=machine.state(Devices).printer is not None),)
 
 
 def _list_acceptor_tests(machine: Machine) -> tuple[Action, ...]:
+    """Return the buttons that start and end the test of the bill acceptor."""
     taking = machine.state(ServiceDesk).bench.taking
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
 def _list_io_board_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    """Return the output tests of the I/O board: lamps, tower, bell, all dark."""
     return tuple(_build_test_action(name) for name in _OUTPUTS)
 
 

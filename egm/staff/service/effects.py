@@ -63,7 +63,7 @@ def position_is_another(machine: Machine, event: Event) -> bool:
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant's key may act now.
+    """Return whether the attendant's key that was turned may act without another sign-in.
 
     It may if the profile needs no sign-in for this, or if a person with the permission is signed in or has
     authorised the event.
@@ -84,7 +84,7 @@ def nobody_is_asked(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
-    """Record every turn of a key switch, also one without any effect (J-16)."""
+    """Record a turn of a key switch, also one without any effect (J-16)."""
     switched = event.of(KeySwitched)
     moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
     machine.post(KEY_TURNED if moved.on else KEY_RETURNED, moved)

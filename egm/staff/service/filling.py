@@ -112,9 +112,11 @@ class Filling(Place):
         )
 
     def _build_label(self, entry: Field) -> Words:
+        """Return the label of a form's field."""
         return say(f"form.{self.form.id}.{entry.name}")
 
     def _format_field_value(self, entry: Field) -> Words:
+        """Return the entered value of a form's field as text."""
         value = self.values[entry.name]
         if value is None:
             return say_plain("")
@@ -125,6 +127,7 @@ class Filling(Place):
         return say_number(value) if isinstance(value, int) else say_plain(value)
 
     def _format_choice(self, entry: Field, choice: str) -> Words:
+        """Return one of the choices of a form's field as text."""
         if entry.plain:
             return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")

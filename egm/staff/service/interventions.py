@@ -17,7 +17,7 @@ class SheetList(Place):
     """Page of the sheets of the last interventions, newest first."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line per intervention."""
+        """Return the page with one line per intervention."""
         rows = tuple(
             Row(
                 cells=(

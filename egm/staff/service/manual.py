@@ -115,6 +115,7 @@ def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _iter_state_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each machine state: name and meaning, the most pressing first."""
     for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
@@ -127,11 +128,13 @@ def _list_permitted_roles(permission: Permission | None) -> Words:
 
 
 def _iter_permission_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each permission: name and permitted roles."""
     for permission in Permission:
         yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
 
 def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each page of the service menu: name, section and permitted roles."""
     for subject in SUBJECTS:
         for entry in menu.list_subject_pages(subject):
             yield (
@@ -167,6 +170,7 @@ def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, .
     """Return the function that yields the numbered steps of a procedure as rows of the manual."""
 
     def rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+        """Yield the numbered steps of the procedure."""
         for number in range(1, STEPS[procedure] + 1):
             yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
 
@@ -213,11 +217,13 @@ def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _iter_door_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
     for kind, doors in COVERED.items():
         yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
 
 
 def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each device protocol: device, line settings and wiring."""
     for protocol, entry in PROTOCOLS.items():
         line = entry.line
         yield (
@@ -248,6 +254,7 @@ def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
     for subject, event in menu.entries.iter_significant():
         yield (
             say_event(subject),

@@ -19,7 +19,7 @@ class OwnPin(Place):
         self._typed = ""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return the prompt for the new PIN, or for its repetition."""
+        """Return the page with the prompt for the new PIN, or for its repetition."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)
         return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))

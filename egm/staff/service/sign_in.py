@@ -78,7 +78,7 @@ class _Pin(Place):
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Authenticate the person, or ask again without saying what was wrong."""
+        """Authenticate the person by PIN and continue, or ask again without saying what was wrong."""
         if action != "enter":
             return refuse("not_offered")
         try:

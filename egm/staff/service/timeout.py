@@ -21,7 +21,7 @@ class ServiceTimeout:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Wait until cancelled; the timer does the work."""
+        """Wait until cancelled; the idle timer does the work."""
         await asyncio.get_running_loop().create_future()
 
     def changed(self, now: Snapshot) -> None:

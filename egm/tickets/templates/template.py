@@ -83,6 +83,8 @@ Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
 
 
 class _Table(BaseModel):
+    """Base class of the tables of a ticket template; an unknown key is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
