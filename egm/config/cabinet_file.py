@@ -148,7 +148,9 @@ def _check_protocol(protocol: str) -> str:
     It is a separate rule, so that the fault is reported together with other faults.
     """
     if protocol not in PROTOCOLS:
-        raise build_rule_error(build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
+        raise build_rule_error(
+            build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, written_word=protocol)
+        )
     return protocol
 
 
@@ -378,7 +380,7 @@ class CabinetFile(_Table):
             yield build_fault("host.line", "money goes through a host: name its line", *names)
         if self.host.line and self.host.line not in names:
             yield build_fault(
-                "host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line
+                "host.line", f"there is no line {self.host.line!r}", *names, written_word=self.host.line
             )
 
 
@@ -403,24 +405,24 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     return file
 
 
-def _resolve_table_paths(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
+def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str, str]) -> dict[str, object]:
     """Return the changed fields of a cabinet file's table, with paths resolved against ``folder``.
 
-    The paths as written are added to ``written``.
+    The paths as written are added to ``written_paths``.
     """
     changed: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
-            resolved: Any = value.model_copy(update=_resolve_table_paths(value, folder, written))
+            resolved: Any = value.model_copy(update=_resolve_table_paths(value, folder, written_paths))
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
             resolved = tuple(
-                item.model_copy(update=_resolve_table_paths(item, folder, written)) for item in value
+                item.model_copy(update=_resolve_table_paths(item, folder, written_paths)) for item in value
             )
         elif isinstance(value, Path):
             resolved = folder / value
         elif name in _NAMED_FILES and is_path(value):
             resolved = os.path.normpath(folder / value)
-            written[resolved] = value
+            written_paths[resolved] = value
         else:
             continue
         if resolved != value:

@@ -50,17 +50,17 @@ class Fault:
         return f"{where}{key}{self.what}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
 
 
-def find_similar_word(word: str, known: Iterable[str]) -> str:
+def find_similar_word(word: str, known_words: Iterable[str]) -> str:
     """Return the known word that ``word`` was probably meant to be, or ""."""
-    return next(iter(find_nearest_words(word, known, 1)), "")
+    return next(iter(find_nearest_words(word, known_words, 1)), "")
 
 
-def build_fault(key: str, what: str, *allowed: str, given: str = "") -> Fault:
+def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> Fault:
     """Return a fault of a file that a model's own rule finds; an empty ``key`` stands for the rule's own key.
 
-    If ``given`` resembles one of the ``allowed`` words, the fault proposes that word.
+    If ``written_word`` resembles one of the ``allowed`` words, the fault proposes that word.
     """
-    return Fault(key, what, meant=find_similar_word(given, allowed), allowed=allowed)
+    return Fault(key, problem, meant=find_similar_word(written_word, allowed), allowed=allowed)
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:

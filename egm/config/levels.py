@@ -37,7 +37,7 @@ _ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 
 def _is_broadcast(name: str) -> bool:
-    """Return whether the name is ``GROUP.LEVEL`` of a level that a controller broadcasts."""
+    """Return whether the name is ``GROUP.LEVEL`` of a progressive level that a host broadcasts on a SAS line."""
     group, _, level = name.partition(".")
     return (
         group.isdecimal()

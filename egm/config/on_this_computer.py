@@ -79,7 +79,7 @@ def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
 
 
 def _find_folder_error(folder: Path) -> str | None:
-    """Return why a missing folder cannot be created, or None if it can; nothing is created.
+    """Return why a folder of the machine's memory cannot be created, or None if it can; nothing is created.
 
     A folder that the present user may not see is no error, because the machine runs as another user.
     """

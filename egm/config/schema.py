@@ -34,14 +34,14 @@ class Part:
 def iter_parts() -> Iterator[Part]:
     """Yield every table of a cabinet file in the model's order; ``NAME`` stands for a name that the writer chooses."""
     document = build_schema()
-    for name, stated in document["properties"].items():
-        header, table = f"[{name}]", stated
-        if "items" in stated:
-            header, table = f"[[{name}]]", stated["items"]
-        elif "patternProperties" in stated:
-            header, table = f"[{name}.NAME]", next(iter(stated["patternProperties"].values()))
-        elif "anyOf" in stated:
-            table = stated["anyOf"][0]
+    for name, schema_part in document["properties"].items():
+        header, table = f"[{name}]", schema_part
+        if "items" in schema_part:
+            header, table = f"[[{name}]]", schema_part["items"]
+        elif "patternProperties" in schema_part:
+            header, table = f"[{name}.NAME]", next(iter(schema_part["patternProperties"].values()))
+        elif "anyOf" in schema_part:
+            table = schema_part["anyOf"][0]
         table = resolve_reference(document, table)
         meaning = " ".join(table.get("description", "").split())
         keys = tuple(build_key(document, table, key) for key in table["properties"])

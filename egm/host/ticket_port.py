@@ -86,7 +86,10 @@ class HostTickets:
     """The tickets of one machine as a host's line reads and controls them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
+        """Create the ticket interface of a machine's engine.
+
+        ``handle`` processes an event, and stops a machine that cannot record it.
+        """
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle

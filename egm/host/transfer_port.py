@@ -72,7 +72,10 @@ class HostTransfers:
     """The electronic transfers of one machine as a host's line reads and orders them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
+        """Create the transfer interface of a machine's engine.
+
+        ``handle`` processes an event, and stops a machine that cannot record it.
+        """
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle
@@ -127,7 +130,7 @@ class HostTransfers:
         return next((status for holds, status in checks if holds), None)
 
     def _has_moved(self, identifier: str) -> bool:
-        """Return whether the transfer has already moved value, in this journal or in one before a memory clear."""
+        """Return whether a transfer has already moved value, in this journal or in one before a memory clear."""
         return (
             self._machine.journal.knows(format_entry_id(identifier))
             or compute_short_digest(identifier) in self._moved_before
@@ -200,7 +203,7 @@ class HostTransfers:
         return transfer is not None and not transfer.told
 
     def acknowledge_result(self) -> None:
-        """Record that the host has read the result of the transfer. A repeat changes nothing."""
+        """Record that the host has read the result of the last transfer. A repeat changes nothing."""
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         if transfer is not None and not transfer.told:
             self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(transfer, told=True)})

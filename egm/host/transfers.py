@@ -152,7 +152,7 @@ def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind
 
 
 def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
-    """Return the amounts reduced so that their sum is at most the limit; the kinds that come first are kept."""
+    """Return the amounts of a transfer, by credit kind, reduced to a sum within the limit; the first kinds are kept."""
     limited_cents, remaining_cents = {}, limit_cents
     for kind, requested_cents in cents.items():
         limited_cents[kind] = min(requested_cents, remaining_cents)

@@ -21,7 +21,7 @@ FAULT: Final = "clock_doubted"
 
 
 def note_clock(machine: Machine) -> None:
-    """Judge the clock and record a new or cleared doubt; at startup, before anything else is recorded.
+    """Judge the clock and record a new or cleared doubt; at start-up, before anything else is recorded.
 
     The last time known to be right is stored with the doubt, because later entries carry the doubtful time.
     """

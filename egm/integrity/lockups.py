@@ -71,13 +71,13 @@ def record_power_up(machine: Machine, event: Event) -> None:
         if terms:
             machine.post(RESIDUAL_TERMS, state=terms)
         return
-    ready = event.of(MemoryReady)
+    memory_ready = event.of(MemoryReady)
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.post(
         POWER_UP,
         PowerUp(
-            version=ready.version,
-            profile=ready.profile,
+            version=memory_ready.version,
+            profile=memory_ready.profile,
             time_zone=machine.identity.house.time_zone,
             day_ends_hour=machine.identity.day_ends_hour,
         ),
@@ -211,7 +211,7 @@ _NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_
 
 
 def record_fault(machine: Machine, event: Event) -> None:
-    """Record a fault until it is cleared; a device's report that it is open counts as an opening."""
+    """Record that a fault is active until it is cleared; a device's report that it is open counts as an opening."""
     fault = event.of(FaultChange)
     code = fault.code
     if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):

@@ -21,9 +21,9 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
         )
     if machine.memory.get(IntegrityKey.SERVICE) is not None:
         yield Notice(code="service_called")
-    stopped = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
-    if stopped is not None:
-        yield Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm")
+    outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    if outage is not None:
+        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm")
     for code, entry in faults.items():
         if get_fault(code).closes:
             yield Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})

@@ -97,7 +97,7 @@ class Engine(Generic[MachineT]):
             self.handle(EventType.MACHINE_CHANGED)
 
     def accepts(self, type_: EventName, /) -> bool:
-        """Return whether a rule would accept the event now, with the defaults of its payload. Changes nothing."""
+        """Return whether a rule would accept an event of this type now, with a default payload. Changes nothing."""
         return self.accepts_event(self.rules.payloads.build(type_, {}))
 
     def accepts_event(self, event: Event) -> bool:

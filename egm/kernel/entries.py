@@ -152,7 +152,7 @@ class Entry(Generic[R]):
                 raise self._error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
-        """Return the subject of an entry of this kind as text: on or off for a truth value, empty if it has none."""
+        """Return what a journal entry of this kind concerns, as text: on or off for a truth value, empty if nothing."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
         value = record.get(self.subject)
         if isinstance(value, bool):
@@ -160,7 +160,7 @@ class Entry(Generic[R]):
         return "" if value is None else str(value)
 
     def find_significance(self, subject: str) -> Significance | None:
-        """Return the significance of an entry with this subject, or None if it is no significant event."""
+        """Return the significance of a journal entry with this subject, or None if it is no significant event."""
         significance = self.significance
         return find_by_pattern(significance, subject) if isinstance(significance, Mapping) else significance
 

@@ -125,5 +125,5 @@ def get_fault(code: str) -> Fault:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the codes without warnings whose more severe fault is active, such as low paper once the paper is out."""
+    """Return the active fault codes without warnings whose severe form is active, such as low paper at paper out."""
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

@@ -111,7 +111,7 @@ class Machine:
         return cast("T", state)
 
     def install(self, state: object) -> None:
-        """Set a feature's volatile state, replacing any of the same class. Called by the composition root."""
+        """Set a feature's volatile state, replacing any of the same class. Only the composition root calls this."""
         self._states[type(state)] = state
 
     def installed(self, kind: type[T]) -> T | None:
@@ -280,18 +280,21 @@ class Machine:
 
         Before the player has selected anything, this is the first game at its smallest bet.
         """
-        stored = self.memory.read(Selection, KernelKey.SELECTION)
-        if stored is not None and stored.denomination_cents in self.denominations_cents.get(
-            stored.game_id, ()
+        last_selection = self.memory.read(Selection, KernelKey.SELECTION)
+        if last_selection is not None and last_selection.denomination_cents in self.denominations_cents.get(
+            last_selection.game_id, ()
         ):
-            if not stored.bet_cents or stored.bet_cents >= self.profile.play.bet_minimum_cents:
-                return stored  # a free game, or a table without bets yet, has no minimum bet
-            least_bet_credits = self.find_least_bet(stored.game_id, stored.denomination_cents)
-            return replace(stored, bet_credits=least_bet_credits, options={})
+            if (
+                not last_selection.bet_cents
+                or last_selection.bet_cents >= self.profile.play.bet_minimum_cents
+            ):
+                return last_selection  # a free game, or a table without bets yet, has no minimum bet
+            least_bet_credits = self.find_least_bet(last_selection.game_id, last_selection.denomination_cents)
+            return replace(last_selection, bet_credits=least_bet_credits, options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
-        language = stored.language if stored is not None else self.profile.languages[0]
+        language = last_selection.language if last_selection is not None else self.profile.languages[0]
         denomination_cents = self.denominations_cents[game_id][0]
         return Selection(
             game_id, denomination_cents, self.find_least_bet(game_id, denomination_cents), language
@@ -307,7 +310,7 @@ class Machine:
         return self.find_least_stake(game_id, denomination_cents)
 
     def find_least_stake(self, game_id: str, denomination_cents: int) -> int:
-        """Return the smallest stake in credits that starts a game, required companion bets included.
+        """Return the smallest stake in credits that starts a round of a game, required companion bets included.
 
         The jurisdiction's minimum applies. If no stake of the game reaches it, the game's own minimum is
         returned.

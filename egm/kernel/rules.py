@@ -82,7 +82,9 @@ class Rules(Generic[MachineT]):
         self.payloads: Final = payloads
         self._rules: Final = tuple(rules)
         derived = tuple(states)
-        self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
+        self.states: Final = tuple(
+            implied for state in PRESSING for implied in derived if implied.state is state
+        )
         check_invariant(
             len(self.states) == len(derived), "a derived state that is not among the pressing ones"
         )
@@ -95,14 +97,15 @@ class Rules(Generic[MachineT]):
                 for state in rule.states:
                     earlier_rules = self._index.get((state, event), ())
                     check_invariant(
-                        all(one.guards for one in earlier_rules), f"{event} in {state}: a rule never reached"
+                        all(earlier.guards for earlier in earlier_rules),
+                        f"{event} in {state}: a rule never reached",
                     )
                     self._index[state, event] = (*earlier_rules, rule)
         kinds: set[type[EventName]] = {EventType, *(type(event) for event in (*self._refusals, *payloads))}
-        missing = [event.value for kind in kinds for event in kind if event not in self._refusals]
-        check_invariant(not missing, f"no rule decides {', '.join(missing)}")
-        missing = [event.value for event in self._refusals if event not in payloads]
-        check_invariant(not missing, f"no feature declares the payload of {', '.join(missing)}")
+        missing_events = [event.value for kind in kinds for event in kind if event not in self._refusals]
+        check_invariant(not missing_events, f"no rule decides {', '.join(missing_events)}")
+        missing_events = [event.value for event in self._refusals if event not in payloads]
+        check_invariant(not missing_events, f"no feature declares the payload of {', '.join(missing_events)}")
 
     def __iter__(self) -> Iterator[Rule[MachineT]]:
         return iter(self._rules)
@@ -123,5 +126,5 @@ class Rules(Generic[MachineT]):
         return next((derived.state for derived in self.states if derived.holds(machine)), State.IDLE)
 
     def is_always_accepted(self, event: EventName) -> bool:
-        """Return whether every state after BOOT has a rule without guards for the event."""
+        """Return whether every state after BOOT has a rule without guards for the event, so that none refuses it."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

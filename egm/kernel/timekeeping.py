@@ -62,13 +62,13 @@ class Evidence:
 
 def find_clock_doubt(evidence: Evidence) -> Doubt | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, good, passed = evidence.now, evidence.good, evidence.passed
+    now, good, elapsed = evidence.now, evidence.good, evidence.passed
     if now < MADE:
         return Doubt.BEFORE_MADE
     if good is None:
         return Doubt.FAR_AHEAD if now >= END else None
-    if passed is not None:
-        return Doubt.CHANGED if abs(now - good - passed) > SLACK else None
+    if elapsed is not None:
+        return Doubt.CHANGED if abs(now - good - elapsed) > SLACK else None
     if good - now > SLACK:
         return Doubt.SET_BACK
     if now - good > OFF_MOST:
@@ -149,11 +149,11 @@ class Timekeeper:
 
 
 def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
-    """Create the timekeeper from a journal: its last entry's time, and any unresolved doubt."""
-    stored: Any = journal.state(STATE_KEY)
-    if stored is not None:
-        good = datetime.fromisoformat(stored["good"]) if stored["good"] else None
-        return Timekeeper(clock, good, unsettled=stored["why"] == Doubt.CHANGED)
+    """Create the timekeeper from a journal's last entry's time and its unresolved doubt about the clock, if any."""
+    recorded_doubt: Any = journal.state(STATE_KEY)
+    if recorded_doubt is not None:
+        good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
+        return Timekeeper(clock, good, unsettled=recorded_doubt["why"] == Doubt.CHANGED)
     entries = journal.entries(newest_first=True)
     last = next((entry for entry in entries if entry.kind not in _AT_OPENING), None)
     return Timekeeper(clock, None if last is None else last.time_utc)

@@ -63,16 +63,16 @@ class Proposal:
         """Return how well the copies of the old memory support the claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
-        first, second = self.copies.get("first"), self.copies.get("second")
-        are_same = first is not None and first.is_same_claim(second)
+        first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
+        are_same = first_claim is not None and first_claim.is_same_claim(second_claim)
         if not (self.proved or are_same):
-            are_both = first is not None and second is not None
+            are_both = first_claim is not None and second_claim is not None
             return "they disagree" if are_both else f"only the {next(iter(self.copies))} copy"
         if self.later_entries != "none":
             return _STANDINGS[self.later_entries]
         if are_same:
             return "good"
-        return "one copy goes further" if first or second else "only the two together"
+        return "one copy goes further" if first_claim or second_claim else "only the two together"
 
     @property
     def acts(self) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Propo
 
 
 def prepare_clearance(
-    found: ClaimInspection,
+    claim_inspection: ClaimInspection,
     decisions: Mapping[str, Decision],
     *,
     person: str,
@@ -202,31 +202,32 @@ def prepare_clearance(
     ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
     without a decision, or with one that is not possible.
     """
-    unknown = sorted(decisions.keys() - {proposal.id for proposal in found.proposals})
+    unknown = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
     if unknown:
         raise ClearRefused(f"nothing is owed under {', '.join(unknown)}: inspect it again")
-    undecided = [proposal.id for proposal in found.proposals if proposal.id not in decisions]
+    undecided = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
     if undecided:
         raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
     opening: dict[str, Transaction] = {}
     decided: list[JSON] = []
-    for proposal in found.proposals:
+    for proposal in claim_inspection.proposals:
         decision = decisions[proposal.id]
         claim = _choose_copy(proposal, decision)
         entries = _list_opening_entries(claim, proposal, decision)
         opening.update({entry.id: entry for entry in entries})
         decided.append(to_json(_describe_decision(proposal, decision, entries)))
-    carried_state = () if found.carried_state is None else (found.carried_state,)
-    copies = (found.inspection.first, found.inspection.second, found.inspection.together)
+    carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
+    inspection = claim_inspection.inspection
+    copies = (inspection.first, inspection.second, inspection.together)
     return Clearance(
         person=person,
         second_person=second_person,
         reason=reason,
         challenge=challenge,
-        opening=(*carried_state, *opening.values(), *_build_transfer_block(found)),
-        claims_record={"claims": decided, "roster": roster, "complete": found.inspection.is_complete},
-        owed_cents=found.inspection.together.credits_cents
-        if found.inspection.agree
+        opening=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
+        claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
+        owed_cents=inspection.together.credits_cents
+        if inspection.agree
         else max(copy.credits_cents for copy in copies),
     )
 
@@ -281,21 +282,23 @@ def _describe_decision(
     )
 
 
-def _build_transfer_block(found: ClaimInspection) -> tuple[Transaction, ...]:
+def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the entry that blocks host transfers until the host registers again.
 
     Return no entry if it is proved that no transfer is missing.
     """
-    if found.inspection.is_complete:
+    if claim_inspection.inspection.is_complete:
         return ()
-    history = found.inspection.together
+    history = claim_inspection.inspection.together
     return (
         Transaction(
             id=f"clear.unproved-{history.head_hex[:8]}",
             kind=TRANSFERS_UNPROVED.kind,
             state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
             record=to_json(
-                TransfersUnproved(acknowledged=found.inspection.acknowledged, read=history.sequence)
+                TransfersUnproved(
+                    acknowledged=claim_inspection.inspection.acknowledged, read=history.sequence
+                )
             ),
         ),
     )

@@ -61,9 +61,9 @@ class Claim:
         acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
         return tuple(act for act, possible in acts if possible is not None)
 
-    def is_same_claim(self, other: "Claim | None") -> bool:
+    def is_same_claim(self, other_claim: "Claim | None") -> bool:
         """Return whether the claim in the memory's other copy has the same amount and details."""
-        return other is not None and (self.amount, self.says) == (other.amount, other.says)
+        return other_claim is not None and (self.amount, self.says) == (other_claim.amount, other_claim.says)
 
 
 class ClaimBook:
@@ -89,17 +89,21 @@ class ClaimBook:
         number: int = 1,
         *,
         id: str = "",  # noqa: A002 (the entry's field)
-        named: str = "",
+        entry_kind: str = "",
         phase: Phase = Phase.POST,
         transfers: tuple[Transfer, ...] = (),
         dims: Dims = _NOTHING,
         state: Mapping[str, JSON] = _NOTHING,
         record: Mapping[str, JSON] = _NOTHING,
     ) -> Transaction:
-        """Return an entry of the new journal about a claim; new ids contain the mark of the old journal."""
+        """Return an entry of the new journal about a claim; without ``id``, its id contains the old journal's mark.
+
+        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` tells the claim's entries
+        apart.
+        """
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self.mark}",
-            kind=named or kind,
+            kind=entry_kind or kind,
             phase=phase,
             transfers=transfers,
             dims=dims,
@@ -237,7 +241,7 @@ class ClaimBook:
                         "transfers",
                         CARRIED,
                         number,
-                        named=TRANSFER_IDENTIFIERS.kind,
+                        entry_kind=TRANSFER_IDENTIFIERS.kind,
                         record=to_json(TransferIdentifiers(sha256=tuple(part))),
                     )
                     for number, part in enumerate(chunks, start=1)

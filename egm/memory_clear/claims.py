@@ -323,7 +323,7 @@ def _build_game_entry(
     start_id = f"{play_id}.start"
     dims = book.seen.dims.get(play_id, {})
     return book.entry(
-        claim, CARRIED, id=start_id, named=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
+        claim, CARRIED, id=start_id, entry_kind=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
     )
 
 

@@ -127,7 +127,7 @@ class PaperLedger:
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
-        """Delete the record of the bill or ticket, because the acceptor has confirmed our acknowledgement."""
+        """Delete the record of the stacked bill or ticket, because the acceptor has confirmed our acknowledgement."""
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
@@ -154,7 +154,7 @@ class PaperLedger:
         self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
-        """Record whether the acceptor reports that the bill or ticket moves out, to the player, or in, to the box."""
+        """Record the acceptor's report that the bill or ticket moves out, to the player, or in, to the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )

@@ -269,7 +269,7 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
-    """Return the machine state that closes a dispute; closing a device's last dispute clears its fault."""
+    """Return the machine state that closes a dispute and, if it is the device's last one, clears its fault."""
     others = [dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id]
     is_last_of_device = all(dispute.device != disputed.device for dispute in others)
     fault = {f"{KernelKey.FAULT}{disputed.code}": None} if is_last_of_device else {}

@@ -44,7 +44,7 @@ class Lock:
 
     @property
     def is_offer(self) -> bool:
-        """Return whether a cash-out is offered to the host, and is paid another way if the host declines."""
+        """Return whether the lock offers a cash-out to the host, which is paid another way if the host declines."""
         return self.cash_out or self.cash_out_waits
 
 

@@ -144,7 +144,7 @@ def _issue_own_ticket(
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
-    """Return the venue and validity printed on a ticket of this kind: the host's terms, else the machine's own.
+    """Return the venue and validity printed on a ticket of a credit kind: the host's terms, else the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
     """

@@ -96,7 +96,10 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
 
 
 def take_orphan_credits(machine: Machine, event: Event) -> None:
-    """Move credits left on the meter to the register of orphans (Monaco 21.3); restricted credits expire."""
+    """Move credits that an unknown player left on the meter to the register of orphans (Monaco 21.3).
+
+    Restricted credit expires.
+    """
     amount_cents, promotion_cents = machine.cash_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
     machine.post(
         ORPHAN_CREDITS,
@@ -145,7 +148,7 @@ def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post the orphan of a voided hand-pay, immediately or after a restart in between."""
+    """Post the orphan of a hand-pay voided as unclaimed: immediately, or after a restart in between."""
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return

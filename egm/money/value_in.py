@@ -95,7 +95,7 @@ def should_accept_tickets(machine: Machine, state: State) -> bool:
 
 
 def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
-    """Return the values of the coins to accept now, in minor units; empty if coins are not accepted."""
+    """Return the values of the coins to accept now, in minor units; empty unless the machine is ready to play."""
     is_ready = _is_ready(machine, state, "coin_acceptor")
     return frozenset(machine.profile.coins.accepted_cents) if is_ready else frozenset()
 
@@ -110,7 +110,7 @@ def bill_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def ticket_is_welcome(machine: Machine, event: Event) -> bool:
-    """Return whether tickets are accepted now and no other bill or ticket is being stacked or checked."""
+    """Return whether the ticket in escrow is accepted now and no other bill or ticket is being stacked or checked."""
     return (
         should_accept_tickets(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
@@ -119,7 +119,7 @@ def ticket_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
-    """Return whether no ticket in escrow waits for an answer of the ticket ledger or of a host."""
+    """Return whether no ticket in escrow waits for a reply of the ticket ledger or of a host."""
     return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
 
 

@@ -182,7 +182,9 @@ class Roster:
             raise RosterError(f"nobody has the staff number {person_id!r}")
         return person
 
-    def _append_change(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
+    def _append_change(
+        self, kind_of_change: str, person: Person, pin: PinDigest, by: str, at: datetime
+    ) -> "Roster":
         """Append one change to the roster, seal it, and write it to its file if it has one; return the new roster.
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
@@ -191,7 +193,7 @@ class Roster:
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),
             by=by,
-            what=what,
+            what=kind_of_change,
             person=person.id,
             role=person.role.value,
         )
@@ -244,7 +246,7 @@ def _digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """Return the roster's HMAC with the machine key in the same folder, or "" if there is no intact key yet."""
+    """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key yet."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None

@@ -57,7 +57,7 @@ def find_counted_number(number: str) -> str:
 
 @contextmanager
 def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
-    """Lock the file of wrong PINs and yield its content as a list, which is stored at the end.
+    """Lock the terminals' file of wrong PINs and yield its content as a list, which is stored at the end.
 
     Raises OSError; BlockingIOError if another process holds the file and ``wait`` is False.
     """

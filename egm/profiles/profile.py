@@ -45,7 +45,7 @@ def _parse_fraction(value: object) -> Fraction:
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
-    """Return the generator's reseed policy, which regulations prescribe differently."""
+    """Return when the random number generator takes fresh entropy, as the profile prescribes."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
     try:
@@ -68,7 +68,7 @@ _POLICY_MEANINGS: Final = {
 
 
 def _build_policy_schema() -> dict[str, object]:
-    """Return the JSON Schema of :class:`rng.ReseedPolicy`, which itself checks the values together."""
+    """Return the JSON Schema of the generator's :class:`rng.ReseedPolicy`, which checks the values together itself."""
     kinds: dict[type, dict[str, object]] = {
         bool: {"type": "boolean"},
         int: {"type": "integer", "minimum": 0},

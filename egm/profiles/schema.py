@@ -28,8 +28,8 @@ def iter_keys() -> Iterator[Key]:
 
 def _iter_table_keys(root: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
     """Yield every key of a table of the profile's schema, and of the tables in it."""
-    for name, stated in table["properties"].items():
-        described = resolve_reference(root, stated)
+    for name, schema_part in table["properties"].items():
+        described = resolve_reference(root, schema_part)
         if "properties" in described:
             yield from _iter_table_keys(root, described, f"{prefix}{name}.")
             continue

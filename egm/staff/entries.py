@@ -129,7 +129,7 @@ class Options:
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
     def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the offered denominations of a game; empty if it is off, all if the options leave none."""
+        """Return the offered denominations of a game; none if the game is off, all if the options leave none."""
         if game_id in self.off:
             return ()
         offered_cents = self.denominations_cents.get(game_id, admitted_cents)

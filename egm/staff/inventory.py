@@ -163,17 +163,17 @@ def read_technical_sheet(view: JournalView) -> Sheet:
 def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
     """Yield the time and a description of each change of the inventory entry that a journal entry records."""
     record = read_details(entry)
-    before, after = record["before"] or {}, record["after"]
+    old_entry, new_entry = record["before"] or {}, record["after"]
     when = entry.time_utc.isoformat()
     for name in _LINES:
-        if before.get(name, "") != after[name]:
-            yield when, f"{name}: {before.get(name, '')} -> {after[name]}"
-    old_games = {game["game"]: game for game in before.get("games", ())}
-    for game in after["games"]:
+        if old_entry.get(name, "") != new_entry[name]:
+            yield when, f"{name}: {old_entry.get(name, '')} -> {new_entry[name]}"
+    old_games = {game["game"]: game for game in old_entry.get("games", ())}
+    for game in new_entry["games"]:
         if old_games.get(game["game"]) != game:
             yield (
                 when,
                 f"{game['game']}: {game['version']}, {game['return']} %, {game['certified_on'] or '-'}",
             )
-    for name in old_games.keys() - {game["game"] for game in after["games"]}:
+    for name in old_games.keys() - {game["game"] for game in new_entry["games"]}:
         yield when, f"{name}: -"

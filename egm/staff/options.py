@@ -125,9 +125,9 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
     """Store the changed operator options for the next start, and record who changed what."""
-    form, before = event.of(OptionsForm), Options.of(machine)
-    after = _apply_option_changes(machine, form)
-    if after is None or form.option is None:
+    form, old_options = event.of(OptionsForm), Options.of(machine)
+    new_options = _apply_option_changes(machine, form)
+    if new_options is None or form.option is None:
         return
     machine.post(
         OPTIONS_CHANGED,
@@ -140,10 +140,10 @@ def change_options(machine: Machine, event: Event) -> None:
             on=form.on,
             person=find_actor(machine, event),
             persons=form.persons,
-            before=before,
-            after=after,
+            before=old_options,
+            after=new_options,
         ),
-        state={StaffKey.OPTIONS: after},
+        state={StaffKey.OPTIONS: new_options},
     )
     machine.notice = Notice(code="options_changed")
 

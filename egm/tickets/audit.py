@@ -178,7 +178,7 @@ def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
 
 
 def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
-    """Return the ids of the last entries by which tickets ended in the journal before a clear."""
+    """Return the ids of the last entries that ended tickets in the journal before a memory clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     entry_ids = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
     return entry_ids if isinstance(entry_ids, list) else []
@@ -205,7 +205,7 @@ def was_ledger_known(journal: JournalView, restoration: str) -> bool:
 
 
 def is_known_to_journal(journal: JournalView, record: Record) -> bool:
-    """Return whether a machine's journal knows a ticket that, by the ledger, the machine issued.
+    """Return whether a machine's journal knows a ticket that the ticket ledger says the machine issued.
 
     Of the time before this journal began (by a clear or with a restored ledger), the journal only knows where
     the ledger ended. Such a ticket must come before that end, or be among the last that ended. Any other

@@ -283,7 +283,7 @@ class TicketDesk:
         self._store.move(number, Action.ISSUE, at=issued_at, by=ELSEWHERE)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
-        """Lock the ticket with these digits to this machine, durably, or return why it is refused.
+        """Lock the ticket with this number for redemption by this machine, durably, or return why it is refused.
 
         The same id and digits return the same result while the redemption is open. The lock does not expire,
         because this machine may have the ticket in its box.
@@ -341,7 +341,7 @@ class TicketDesk:
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Store, durably, the host's validation identifier and the sequence to continue from (SAS 4C)."""
+        """Store, durably, the host's validation identifier and the sequence from which to number tickets (SAS 4C)."""
         self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
 
     @property

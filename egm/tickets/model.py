@@ -127,7 +127,7 @@ class Ticket:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Decode the result of :meth:`to_json`. Raises :class:`InvalidTicket` naming what is wrong."""
+        """Return the ticket decoded from :meth:`to_json`. Raises :class:`InvalidTicket` naming what is wrong."""
         try:
             values: Any = json.loads(text)
             return cls(

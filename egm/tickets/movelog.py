@@ -26,18 +26,18 @@ End = tuple[int, str]
 START: Final[End] = (0, "")
 
 
-def digest(key: bytes, before: str, row: Row) -> str:
-    """Return the HMAC of a move's row (without its own digest), which follows the row with the digest ``before``."""
-    return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
+def digest(key: bytes, previous_digest: str, row: Row) -> str:
+    """Return the HMAC of a move's row (without its own digest), which follows a row with that digest."""
+    return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def is_next_row(key: bytes, before: End, row: Row) -> bool:
-    """Return whether a move's row is intact, sealed with this machine's key, and next after the end ``before``."""
+def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
+    """Return whether a move's row is intact, sealed with this machine's key, and next after ``previous_end``."""
     return (
         len(row) == 10
-        and row[0] == before[0] + 1
+        and row[0] == previous_end[0] + 1
         and isinstance(row[-1], str)
-        and hmac.compare_digest(row[-1].encode(), digest(key, before[1], row[:-1]).encode())
+        and hmac.compare_digest(row[-1].encode(), digest(key, previous_end[1], row[:-1]).encode())
     )
 
 

@@ -56,9 +56,9 @@ class JournalSeen(NamedTuple):
     hash_hex: str
 
 
-def encode_head(end: End, seen: JournalSeen | None = None) -> bytes:
+def encode_head(end: End, journal_entry: JournalSeen | None = None) -> bytes:
     """Return the head of a ticket ledger that ends at ``end``, with the journal's last entry, as bytes."""
-    return json.dumps([*end, *(seen or ())]).encode()
+    return json.dumps([*end, *(journal_entry or ())]).encode()
 
 
 class TicketStore:
@@ -148,14 +148,14 @@ class TicketStore:
         """Return the digest of the ticket ledger's move number ``place``; None if the ledger ends before it."""
         return self._copies.digest_at(place)
 
-    def store_head(self, seen: JournalSeen | None = None) -> None:
+    def store_head(self, journal_entry: JournalSeen | None = None) -> None:
         """Write the ticket ledger's end to both media, so that a later reset of the ledger is detected.
 
-        ``seen`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
+        ``journal_entry`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
         JournalUnwritable if no medium accepts the head.
         """
         with self.together(), contextlib.suppress(JournalDamaged):  # a damaged head stays
-            self._head.write(encode_head(self.end, seen or self.read_journal_seen()))
+            self._head.write(encode_head(self.end, journal_entry or self.read_journal_seen()))
 
     def read_journal_seen(self) -> JournalSeen | None:
         """Return the machine's journal entry stored in the ticket ledger's head, or None.
@@ -319,7 +319,7 @@ class TicketStore:
         return None if row is None else Enrolment(*row)
 
     def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[Record]:
-        """Yield the tickets in any of ``states`` (in any state if none is named), newest first."""
+        """Yield the records of the tickets in any of ``states`` (in any state if none is named), newest first."""
         selected_states = states or tuple(TicketState)
         rows = self._run(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)

@@ -33,7 +33,7 @@ def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> I
 
 
 def waits_for_key(engine: Engine[Machine], key_event: Event) -> bool:
-    """Return whether turning an attendant's key would do something at a position now, besides showing a refusal."""
+    """Return whether the turn of an attendant's key would do more at a player position now than show a refusal."""
     machine = engine.machine
     if not engine.accepts_event(key_event):
         return False

@@ -277,7 +277,7 @@ def say_event(pattern: str) -> Words:
 
 
 def _find_subject_text_key(kind: str, about: str) -> str:
-    """Return the text key of an entry's subject: a door, a fault, a menu; empty if it has none."""
+    """Return the text key of what an entry concerns: a door, a fault, a menu; empty if it concerns nothing."""
     if not about:
         return ""
     if kind.startswith("fault."):

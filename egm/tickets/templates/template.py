@@ -321,7 +321,7 @@ def _format_money(amount_cents: int, currency: str, locale: str) -> str:
 
 
 def _to_plain_text(text: str) -> str:
-    """Return the text in characters that every printer has: accents are removed, other signs spelt out."""
+    """Return a ticket's text in characters that every printer has: accents are removed, other signs spelt out."""
     return "".join(map(_to_plain_character, text))
 
 
