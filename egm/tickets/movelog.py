@@ -27,7 +27,7 @@ START: Final[End] = (0, "")
 
 
 def digest(key: bytes, previous_digest: str, row: Row) -> str:
-    """Return the HMAC of a move's row (without its own digest), which follows a row with that digest."""
+    """Return the HMAC that seals a move's row (without its own digest) and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
