@@ -79,7 +79,7 @@ def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
         known = list_profile_ids()
         if name in known or is_path(name) or name.endswith(".toml"):
             return None, [Fault("machine.profile", str(error))]
-        return None, [build_fault("machine.profile", f"{name}: {_NOT_THERE}", *known, given=name)]
+        return None, [build_fault("machine.profile", f"{name}: {_NOT_THERE}", *known, written_word=name)]
 
 
 def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:

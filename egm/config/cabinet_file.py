@@ -90,6 +90,7 @@ class Machine(_Table):
     @field_validator("time_zone", mode="after")
     @classmethod
     def _check_zone(cls, time_zone: str) -> str:
+        """Refuse a time zone that this computer does not know."""
         try:
             House(site="", time_zone=time_zone)
         except InvalidTicket:
@@ -142,12 +143,14 @@ class GameSlot(_Table):
 
 
 def _check_protocol(protocol: str) -> str:
-    """Return the protocol if there is a driver for it.
+    """Return the device protocol if there is a driver for it. Raises ValueError otherwise.
 
     It is a separate rule, so that the fault is reported together with other faults.
     """
     if protocol not in PROTOCOLS:
-        raise build_rule_error(build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
+        raise build_rule_error(
+            build_fault("", f"{protocol!r} is no protocol", *PROTOCOLS, written_word=protocol)
+        )
     return protocol
 
 
@@ -219,7 +222,7 @@ class Validation(StrEnum):
 
     @property
     def is_by_host(self) -> bool:
-        """Return whether a host must be queried about an inserted ticket."""
+        """Return whether a host, and not the machine, states the value of an inserted ticket."""
         return self is not Validation.STAND_ALONE
 
 
@@ -239,7 +242,7 @@ class Host(_Table):
 
     @property
     def is_used(self) -> bool:
-        """Return whether a host handles any money."""
+        """Return whether a host handles any money on this machine: tickets, transfers or bonuses."""
         return self.tickets.is_by_host or self.transfers or self.bonuses
 
 
@@ -267,31 +270,31 @@ class CabinetFile(_Table):
     _text: str = PrivateAttr("")
 
     def placed(self, folder: Path) -> Self:
-        """Return a copy with the relative paths in it resolved against ``folder``."""
+        """Return a copy of the cabinet file with the relative paths in it resolved against ``folder``."""
         return self.model_copy(update=_resolve_table_paths(self, folder, self._written))
 
     def find_written_path(self, path: str) -> str:
-        """Return the path of a game or profile as written in the file, which is equal on every machine."""
+        """Return the path of a game or profile as the cabinet file writes it, which is equal on every machine."""
         return self._written.get(path, path)
 
     @property
     def text(self) -> str:
-        """Return the text of the file, or "" if the content was not read from a file."""
+        """Return the text of the cabinet file, or "" if the content was not read from a file."""
         return self._text
 
     @property
     def money_line(self) -> str:
-        """Return the name of the line to the host that handles money, or "" if no host does."""
+        """Return the name of the SAS line to the host that handles money, or "" if no host does."""
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
 
     @property
     def ports(self) -> dict[str, str]:
-        """Return the port of every device and host line, by its key in the file."""
-        found = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
-        found |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
-        return found if self.gat is None else found | {"gat.port": self.gat.port}
+        """Return the port of every device and host line, by its key in the cabinet file."""
+        ports = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
+        ports |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
+        return ports if self.gat is None else ports | {"gat.port": self.gat.port}
 
     @property
     def has_wheel(self) -> bool:
@@ -300,39 +303,39 @@ class CabinetFile(_Table):
 
     @property
     def real_ports(self) -> tuple[str, ...]:
-        """Return the devices and host lines that use real ports, each as ``kind.name: port``."""
+        """Return the devices and host lines with ports of real hardware, each as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
         lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
         return (*devices, *lines)
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "CabinetFile":
-        """Refuse a file whose parts contradict each other; all contradictions are reported together."""
+        """Refuse a cabinet file whose parts contradict each other; all contradictions are reported together."""
         rules = (
             self._find_position_faults,
             self._find_device_faults,
             self._find_port_faults,
             self._find_host_line_faults,
         )
-        if found := [fault for rule in rules for fault in rule()]:
-            raise build_rule_error(*found)
+        if faults := [fault for rule in rules for fault in rule()]:
+            raise build_rule_error(*faults)
         return self
 
     def _find_position_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each setting that is only allowed on a machine with one position."""
-        there = self.machine.positions
-        if there > 1 and self.host.is_used:
+        """Yield a fault for each setting that is only allowed on a machine with one player position."""
+        position_count = self.machine.positions
+        if position_count > 1 and self.host.is_used:
             yield build_fault(
                 "machine.positions", "money through a host goes to a machine of one position only"
             )
-        if there > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
+        if position_count > 1 and any(level.kind is not Kind.STAND_ALONE for level in self.progressives):
             yield build_fault(
                 "machine.positions", "a shared progressive level wants a machine of one position"
             )
 
     def _find_device_faults(self) -> Iterator[Fault]:
-        """Yield a fault for devices of the same kind and position, and for values a protocol does not support."""
-        there: dict[tuple[int, str], str] = {}
+        """Yield a fault for a second device of a kind at a position, and for an impossible position or value."""
+        names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"
             entry = PROTOCOLS[device.protocol]
@@ -340,10 +343,12 @@ class CabinetFile(_Table):
                 number = self.machine.positions
                 why = f"there is no position {device.position}: machine.positions is {number}"
                 yield build_fault(f"{at}.position", why)
-            other = there.setdefault((device.position, entry.kind), name)
-            if other != name:
+            first_name = names_by_kind.setdefault((device.position, entry.kind), name)
+            if first_name != name:
                 kind = entry.kind.replace("_", " ")
-                yield build_fault(at, f"position {device.position} has a {kind} already: devices.{other}")
+                yield build_fault(
+                    at, f"position {device.position} has a {kind} already: devices.{first_name}"
+                )
             if device.values_cents:
                 try:
                     entry.table(name, device.values_cents)
@@ -352,17 +357,19 @@ class CabinetFile(_Table):
                     yield build_fault(key, why)
 
     def _find_port_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each port used twice, under whatever name; devices on one bus may share a port."""
+        """Yield a fault for each serial port used twice, under whatever name; devices on one bus may share a port."""
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
-        taken: dict[str, tuple[str, int | None]] = {}
+        users: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports.items():
             if port in SIMULATED:
                 continue
             table, _, name = key.removesuffix(".port").partition(".")
             bus = buses.get(name) if table == "devices" else None
-            other, its_bus = taken.setdefault(port if "://" in port else os.path.realpath(port), (key, bus))
-            if other != key and (bus is None or bus != its_bus):
-                yield build_fault(key, f"{port} is the port of {other.removesuffix('.port')} already")
+            first_key, first_bus = users.setdefault(
+                port if "://" in port else os.path.realpath(port), (key, bus)
+            )
+            if first_key != key and (bus is None or bus != first_bus):
+                yield build_fault(key, f"{port} is the port of {first_key.removesuffix('.port')} already")
 
     def _find_host_line_faults(self) -> Iterator[Fault]:
         """Yield a fault if a host handles money but its line is not named or does not exist."""
@@ -373,7 +380,7 @@ class CabinetFile(_Table):
             yield build_fault("host.line", "money goes through a host: name its line", *names)
         if self.host.line and self.host.line not in names:
             yield build_fault(
-                "host.line", f"there is no line {self.host.line!r}", *names, given=self.host.line
+                "host.line", f"there is no line {self.host.line!r}", *names, written_word=self.host.line
             )
 
 
@@ -398,28 +405,28 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     return file
 
 
-def _resolve_table_paths(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
-    """Return a table's fields with paths resolved against ``folder``.
+def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str, str]) -> dict[str, object]:
+    """Return the changed fields of a cabinet file's table, with paths resolved against ``folder``.
 
-    The paths as written are added to ``written``.
+    The paths as written are added to ``written_paths``.
     """
     changed: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
-            fresh: Any = value.model_copy(update=_resolve_table_paths(value, folder, written))
+            resolved: Any = value.model_copy(update=_resolve_table_paths(value, folder, written_paths))
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-            fresh = tuple(
-                each.model_copy(update=_resolve_table_paths(each, folder, written)) for each in value
+            resolved = tuple(
+                item.model_copy(update=_resolve_table_paths(item, folder, written_paths)) for item in value
             )
         elif isinstance(value, Path):
-            fresh = folder / value
+            resolved = folder / value
         elif name in _NAMED_FILES and is_path(value):
-            fresh = os.path.normpath(folder / value)
-            written[fresh] = value
+            resolved = os.path.normpath(folder / value)
+            written_paths[resolved] = value
         else:
             continue
-        if fresh != value:
-            changed[name] = fresh
+        if resolved != value:
+            changed[name] = resolved
     return changed
 
 
@@ -430,12 +437,15 @@ def default_state_dir() -> Path:
 
 
 def _format_position_suffix(position: int) -> str:
-    """Return the suffix for the file names of a position; "" for the first position."""
+    """Return the suffix for the file names of a player position; "" for the first position."""
     return "" if position == 1 else f"-{position}"
 
 
 class StateFolder:
-    """The layout of a machine's state folder; ``run`` holds files that are only valid while the machine runs."""
+    """The layout of a machine's state folder: the path of each file in it.
+
+    ``run`` holds files that are only valid while the machine runs.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -459,26 +469,26 @@ class StateFolder:
         return self.run / f"screen{_format_position_suffix(position)}.token"
 
     def get_address_path(self, position: int | None) -> Path:
-        """Return the file that holds the address of a position's browser screen, or of the top screen (None)."""
+        """Return the path of the file with the address of a position's browser screen, or of the top screen (None)."""
         return self.run / (
             "top.url" if position is None else f"screen{_format_position_suffix(position)}.url"
         )
 
     def list_journal_files(self) -> list[str]:
-        """Return the names of the files here that only a machine with a journal writes."""
+        """Return the names of the files in the state folder that only a machine with a journal writes."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
-        found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*found, *([self.staff.name] if self._has_staff_seal() else ())]
+        names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
+        return [*names, *([self.staff.name] if self._has_staff_seal() else ())]
 
     def _has_staff_seal(self) -> bool:
-        """Return whether the roster was signed with a machine key, which does not exist before the first start."""
+        """Return whether the staff roster is signed with a machine key, which does not exist before the first start."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
     def prepare(self) -> None:
-        """Create the folders, accessible to their owner only.
+        """Create the state folder and its subfolders, accessible to their owner only.
 
         Raises OperatorError naming folder and reason if that fails, if a folder is open to others and not
         clearly this machine's, or if others may read a key or roster in it.
@@ -501,7 +511,7 @@ class StateFolder:
         return self.run / "sas" / line
 
     def remove_line_links(self) -> None:
-        """Remove the links to the pseudo-terminals of hosts and verifiers.
+        """Remove the links to the pseudo-terminals of hosts and verifiers from the state folder.
 
         After a crash of the machine they may lead to terminals of other processes.
         """
@@ -510,5 +520,5 @@ class StateFolder:
                 link.unlink(missing_ok=True)
 
     def port(self, name: str, device: Device) -> Path:
-        """Return the serial port of a device: that of the simulation for a simulated one, else the one named."""
+        """Return the path of a device's serial port: the simulation's for a simulated device, else the one named."""
         return self.run / "dev" / name if device.port == "bench" else Path(device.port)

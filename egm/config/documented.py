@@ -26,36 +26,37 @@ class Documented:
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
         """Return the JSON Schema of the model with the descriptions of its keys."""
-        made = handler(core_schema)
-        properties = handler.resolve_ref_schema(made).get("properties", {})
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, meaning in read_field_meanings(cls).items():
             if name in properties:
                 properties[name].setdefault("description", meaning)
-        return made
+        return schema
 
 
 def read_field_meanings(model: type) -> dict[str, str]:
-    """Return the string below each field, by the field's name, including fields of its base classes."""
-    found: dict[str, str] = {}
-    for each in reversed(model.__mro__):
-        if each.__module__.partition(".")[0] in _DOCUMENTED_PACKAGES and (
-            file := inspect.getsourcefile(each)
+    """Return the documenting string below each field of a model, by the field's name, base classes included."""
+    meanings: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if base.__module__.partition(".")[0] in _DOCUMENTED_PACKAGES and (
+            file := inspect.getsourcefile(base)
         ):
-            found |= _read_documented_classes(file).get(each.__qualname__, {})
-    return found
+            meanings |= _read_documented_classes(file).get(base.__qualname__, {})
+    return meanings
 
 
 @cache
 def _read_documented_classes(file: str) -> dict[str, dict[str, str]]:
-    """Return the documented fields of each class at the top of a module."""
+    """Return the documented fields of each class at the top of a module, with their texts."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    return {each.name: _read_documented_fields(each) for each in tree.body if isinstance(each, ast.ClassDef)}
+    return {node.name: _read_documented_fields(node) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
-def _read_documented_fields(defined: ast.ClassDef) -> dict[str, str]:
-    found = {}
-    for field, text in zip(defined.body, defined.body[1:], strict=False):
+def _read_documented_fields(definition: ast.ClassDef) -> dict[str, str]:
+    """Return the string below each field of a class definition, by the field's name."""
+    meanings = {}
+    for field, text in zip(definition.body, definition.body[1:], strict=False):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(doc))):
-                found[name] = inspect.cleandoc(doc)
-    return found
+                meanings[name] = inspect.cleandoc(doc)
+    return meanings

@@ -25,7 +25,7 @@ Where = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a cabinet file.
+    """One fault of a cabinet file: its key and line, and what is wrong.
 
     ``meant`` is the word that was probably meant; ``allowed`` are the possible values. ``stops``: the file
     cannot be used; otherwise the machine starts without the part concerned. ``waits``: the machine uses that
@@ -42,53 +42,56 @@ class Fault:
     remark: bool = False
 
     def __str__(self) -> str:
-        """Return the fault as one line."""
+        """Return the fault as one line for the person who wrote the file."""
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
         meant = f"; did you mean {self.meant}?" if self.meant else ""
-        shown = ", ".join(self.allowed[:_LISTED]) + (" ..." if len(self.allowed) > _LISTED else "")
-        return f"{where}{key}{self.what}{meant}{f' (there are: {shown})' if shown else ''}"
+        listed_words = ", ".join(self.allowed[:_LISTED]) + (" ..." if len(self.allowed) > _LISTED else "")
+        return f"{where}{key}{self.what}{meant}{f' (there are: {listed_words})' if listed_words else ''}"
 
 
-def find_similar_word(word: str, known: Iterable[str]) -> str:
+def find_similar_word(word: str, known_words: Iterable[str]) -> str:
     """Return the known word that ``word`` was probably meant to be, or ""."""
-    return next(iter(find_nearest_words(word, known, 1)), "")
+    return next(iter(find_nearest_words(word, known_words, 1)), "")
 
 
-def build_fault(key: str, what: str, *allowed: str, given: str = "") -> Fault:
-    """Return a fault found by a model's own rule; an empty ``key`` stands for the rule's own key."""
-    return Fault(key, what, meant=find_similar_word(given, allowed), allowed=allowed)
+def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> Fault:
+    """Return a fault of a file that a model's own rule finds; an empty ``key`` stands for the rule's own key.
+
+    If ``written_word`` resembles one of the ``allowed`` words, the fault proposes that word.
+    """
+    return Fault(key, problem, meant=find_similar_word(written_word, allowed), allowed=allowed)
 
 
 def build_rule_error(*faults: Fault) -> PydanticCustomError:
-    """Return the exception with which a model's own rule reports all its faults."""
+    """Return the exception with which a model's own rule reports all the faults it has found."""
     return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
-    """Return (content, no faults), or (None, all faults in the order of the lines)."""
+    """Read a TOML text as a model: return it and no faults, or None and all faults in the order of the lines."""
     try:
         data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         return None, [_build_toml_fault(error)]
     faults = [*_find_control_characters(data)]
     try:
-        found = model.model_validate(data)
+        content = model.model_validate(data)
     except ValidationError as error:
         lines = Lines(text)
         faults += _iter_faults(error.errors(include_url=False), model, lines)
     else:
         if not faults:
-            return found, []
+            return content, []
         lines = Lines(text)
     placed_faults = (
-        replace(each, line=each.line or lines.find_line(parse_location(each.key))) for each in faults
+        replace(entry, line=entry.line or lines.find_line(parse_location(entry.key))) for entry in faults
     )
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
 
 def _find_control_characters(value: object, at: Where = ()) -> Iterator[Fault]:
-    """Yield a fault for each text with control characters, which a screen or printer might execute."""
+    """Yield a fault for each text in a file with control characters, which a screen or printer might execute."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _find_control_characters(inner, (*at, key))
@@ -103,6 +106,7 @@ def _find_control_characters(value: object, at: Where = ()) -> Iterator[Fault]:
 
 
 def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
+    """Return the fault of a text that is not TOML, with the line of the error if it is known."""
     text = str(error)
     at = re.search(r" \(at line (\d+), column (\d+)\)", text)
     if at is None:
@@ -111,16 +115,20 @@ def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
 
 
 def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
-    """Yield a fault for each error; an unknown key and the missing key it probably means give one fault."""
-    strangers = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    """Yield a fault for each validation error; an unknown key and the missing key it probably means give one."""
+    unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained = set()
-    for at in strangers:
-        *table, stranger = at
-        known = _find_table_keys(model, table)
-        missing = [str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table]
-        meant = find_similar_word(str(stranger), missing) or find_similar_word(str(stranger), known)
+    for at in unknown_keys:
+        *table, unknown_key = at
+        meanings = _find_table_keys(model, table)
+        missing_keys = [
+            str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table
+        ]
+        meant = find_similar_word(str(unknown_key), missing_keys) or find_similar_word(
+            str(unknown_key), meanings
+        )
         explained.add((*table, meant))
-        yield Fault(format_location(at), "there is no such key", lines.find_line(at), meant, tuple(known))
+        yield Fault(format_location(at), "there is no such key", lines.find_line(at), meant, tuple(meanings))
     for error in errors:
         at, context = error["loc"], error.get("ctx", {})
         if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
@@ -130,46 +138,46 @@ def _iter_faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: 
                 key = fault.key or format_location(at)
                 yield replace(fault, key=key, line=lines.find_line(parse_location(key)))
         elif error["type"] == "missing":
-            known = _find_table_keys(model, at[:-1])
+            meanings = _find_table_keys(model, at[:-1])
             yield Fault(
-                format_location(at), f"must be given: {known.get(str(at[-1]), '')}", lines.find_line(at)
+                format_location(at), f"must be given: {meanings.get(str(at[-1]), '')}", lines.find_line(at)
             )
         else:
             yield _build_value_fault(error, model, lines)
 
 
 def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
-    """Return the fault of a value that its key does not allow."""
-    given, context = error["input"], error.get("ctx", {})
+    """Return the fault of a value that its key in the file does not allow."""
+    value, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
         allowed = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
         return Fault(
             format_location(at),
-            f"{given!r} is not allowed",
+            f"{value!r} is not allowed",
             lines.find_line(at),
-            find_similar_word(str(given), allowed),
+            find_similar_word(str(value), allowed),
             allowed,
         )
     if error["type"] == "string_pattern_mismatch":
         meaning = _find_table_keys(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
-        text = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
+        text = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
         text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
         text += (
-            f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in text else ""
+            f", not {value!r}" if isinstance(value, str | int | float | bool) and "must be" in text else ""
         )
     return Fault(format_location(at), text, lines.find_line(at))
 
 
 def parse_location(key: str) -> Where:
-    """Return the location of a key written as by :func:`format_location`."""
+    """Return the location of a key in a TOML file, parsed from the form of :func:`format_location`."""
     parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
 
 
 def format_location(at: Iterable[str | int]) -> str:
-    """Return a location as people write it: ``games[2].game`` is the game of the second ``[[games]]``."""
+    """Return the location of a key as people write it: ``games[2].game`` is in the second ``[[games]]``."""
     text = ""
     for part in at:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
@@ -177,28 +185,30 @@ def format_location(at: Iterable[str | int]) -> str:
 
 
 def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
-    """Return the keys of a table of the model with their meanings; empty if there is no such table."""
-    found: object = model
+    """Return the keys of a table of a file's model with their meanings; empty if there is no such table."""
+    annotation: object = model
     for part in table:
-        found = _strip_annotation(found)
-        if isinstance(found, type) and issubclass(found, BaseModel):
-            field = found.model_fields.get(str(part))
-            found = None if field is None else field.annotation
+        annotation = _strip_annotation(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            field = annotation.model_fields.get(str(part))
+            annotation = None if field is None else field.annotation
         else:  # a list of tables, or tables by name
-            found = next((each for each in reversed(get_args(found)) if each is not Ellipsis), None)
-    found = _strip_annotation(found)
-    if not (isinstance(found, type) and issubclass(found, BaseModel)):
+            annotation = next(
+                (argument for argument in reversed(get_args(annotation)) if argument is not Ellipsis), None
+            )
+    annotation = _strip_annotation(annotation)
+    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return {}
-    meanings = read_field_meanings(found)
+    meanings = read_field_meanings(annotation)
     return {
         name: " ".join((meanings.get(name) or field.description or _describe_table(field.annotation)).split())
-        for name, field in found.model_fields.items()
+        for name, field in annotation.model_fields.items()
     }
 
 
 def _describe_table(annotation: object) -> str:
-    """Return the description of a table, or of the tables in a list."""
-    tables = (_strip_annotation(each) for each in (annotation, *get_args(annotation)))
+    """Return the description of the table, or of the tables in a list, that a field's annotation names."""
+    tables = (_strip_annotation(argument) for argument in (annotation, *get_args(annotation)))
     return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
 
 
@@ -207,7 +217,9 @@ def _strip_annotation(annotation: object) -> object:
     if get_origin(annotation) is Annotated:
         return _strip_annotation(get_args(annotation)[0])
     if get_origin(annotation) in {Union, UnionType}:
-        return _strip_annotation(next(each for each in get_args(annotation) if each is not NoneType))
+        return _strip_annotation(
+            next(argument for argument in get_args(annotation) if argument is not NoneType)
+        )
     return annotation
 
 
@@ -215,7 +227,7 @@ class Lines:
     """The line number of each key in a TOML text."""
 
     def __init__(self, text: str) -> None:
-        """Index the text; a text that is not TOML has no keys."""
+        """Index a TOML text by key; a text that is not TOML has no keys."""
         self._lines: dict[Where, int] = {}
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
@@ -223,36 +235,36 @@ class Lines:
             self._index_lines(text.replace("\r\n", "\n"))
 
     def _index_lines(self, text: str) -> None:
-        """Store the first line of each table and key of the file."""
+        """Store the first line of each table and key of the TOML text."""
         table: Where = ()
-        for first, statement in _iter_statements(text):
+        for first_line, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
                 table = self._find_opened_table(read_in, double=statement.lstrip().startswith("[["))
                 for end in range(1, len(table) + 1):
-                    self._lines.setdefault(table[:end], first)
+                    self._lines.setdefault(table[:end], first_line)
             else:
                 for path in _iter_key_paths(read_in):
-                    self._lines.setdefault((*table, *path), first)
+                    self._lines.setdefault((*table, *path), first_line)
 
     def find_line(self, at: Where) -> int | None:
-        """Return the line of a key; of a missing key, the line of the table it belongs in."""
+        """Return the line of a key in the TOML text; of a missing key, the line of the table it belongs in."""
         for end in range(len(at), 0, -1):
             if at[:end] in self._lines:
                 return self._lines[at[:end]]
         return None
 
     def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Where:
-        """Return the path of the table that a header opens; ``double`` headers add a table to an array."""
+        """Return the path of the TOML table that a header opens; ``double`` headers add a table to an array."""
         path: Where = ()
-        found: Any = header
-        while found:
-            if isinstance(found, list):
-                found = found[0]
+        table: Any = header
+        while table:
+            if isinstance(table, list):
+                table = table[0]
                 continue
-            (key,) = found
-            path, found = (*path, key), found[key]
-            if path in self._counted and not (double and not _find_inner_header(found)):
+            (key,) = table
+            path, table = (*path, key), table[key]
+            if path in self._counted and not (double and not _find_inner_header(table)):
                 path = (*path, self._counted[path])
         if double:
             self._counted[path] = self._counted.get(path, -1) + 1
@@ -269,24 +281,24 @@ _TOKEN: Final = re.compile(
 
 
 def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each statement of a TOML text, with the number of its first line."""
-    first, line, start, depth = 1, 1, 0, 0
+    """Yield each key or table header of a TOML text as text, with the number of its first line."""
+    first_line, line, start, depth = 1, 1, 0, 0
     for token in _TOKEN.finditer(text + "\n"):
-        found = token[0]
-        depth += (found in "[{") - (found in "]}")
-        line += found.count("\n")
-        if found == "\n" and not depth:
-            yield first, text[start : token.start()]
-            first, start = line, token.end()
+        delimiter = token[0]
+        depth += (delimiter in "[{") - (delimiter in "]}")
+        line += delimiter.count("\n")
+        if delimiter == "\n" and not depth:
+            yield first_line, text[start : token.start()]
+            first_line, start = line, token.end()
 
 
-def _find_inner_header(found: object) -> object:
-    """Return the table that a header refers to; for an array of tables, the first one."""
-    return found[0] if isinstance(found, list) else found
+def _find_inner_header(header: object) -> object:
+    """Return the table that a TOML header refers to; for an array of tables, the first one."""
+    return header[0] if isinstance(header, list) else header
 
 
 def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[Where]:
-    """Yield every key of a statement, with those of its inline tables."""
+    """Yield the path of every key of a TOML statement, with those of its inline tables."""
     for key, value in read_in.items():
         yield (key,)
         if isinstance(value, Mapping):

@@ -28,55 +28,57 @@ class Key:
 
 
 def build_key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
-    """Return the key ``name`` of a table in the schema ``schema_``."""
-    stated = table["properties"][name]
-    default = None if name in table.get("required", ()) else format_toml(stated.get("default"))
-    meaning = " ".join(str(stated.get("description", "")).split())
-    examples = stated.get("examples") or [None]
+    """Return the key ``name`` of a table of the file that the JSON Schema ``schema_`` describes."""
+    schema_part = table["properties"][name]
+    default = None if name in table.get("required", ()) else format_toml(schema_part.get("default"))
+    meaning = " ".join(str(schema_part.get("description", "")).split())
+    examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])
-    owners = stated.get(OWNERS, False)
-    return Key(f"{prefix}{name}", describe_kind(schema_, stated), default, meaning, example, owners=owners)
+    owners = schema_part.get(OWNERS, False)
+    return Key(
+        f"{prefix}{name}", describe_kind(schema_, schema_part), default, meaning, example, owners=owners
+    )
 
 
-def resolve_reference(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
-    """Return the schema that a ``$ref`` refers to."""
-    reference = stated.get("$ref")
+def resolve_reference(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the part of a JSON Schema that a ``$ref`` refers to; a part without one is returned itself."""
+    reference = schema_part.get("$ref")
     if reference is None:
-        return stated
-    found: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
-    return found
+        return schema_part
+    referenced: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
+    return referenced
 
 
-def describe_kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
-    """Return the kind of value that a schema accepts as a short text."""
-    stated = resolve_reference(schema_, stated)
-    if "anyOf" in stated:
+def describe_kind(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) -> str:
+    """Return the kind of value that a part of a JSON Schema accepts, as a short text for people."""
+    schema_part = resolve_reference(schema_, schema_part)
+    if "anyOf" in schema_part:
         return " or ".join(
-            describe_kind(schema_, part) for part in stated["anyOf"] if part.get("type") != "null"
+            describe_kind(schema_, part) for part in schema_part["anyOf"] if part.get("type") != "null"
         )
-    if "enum" in stated:
-        return ", ".join(f"`{value}`" for value in stated["enum"])
-    if "const" in stated:
-        return f"`{stated['const']}`"
-    if stated.get("type") == "array":
-        return f"list of {describe_kind(schema_, stated.get('items', {}))}"
-    if stated.get("type") == "object":
+    if "enum" in schema_part:
+        return ", ".join(f"`{value}`" for value in schema_part["enum"])
+    if "const" in schema_part:
+        return f"`{schema_part['const']}`"
+    if schema_part.get("type") == "array":
+        return f"list of {describe_kind(schema_, schema_part.get('items', {}))}"
+    if schema_part.get("type") == "object":
         return "table"
     bounds = [
-        f"{word} {stated[key]}"
+        f"{word} {schema_part[key]}"
         for key, word in (
             ("minimum", "from"),
             ("exclusiveMinimum", "above"),
             ("maximum", "to"),
             ("exclusiveMaximum", "below"),
         )
-        if key in stated
+        if key in schema_part
     ]
-    return " ".join([str(stated.get("type", "")), *bounds])
+    return " ".join([str(schema_part.get("type", "")), *bounds])
 
 
 def format_toml(value: object) -> str:
-    """Return a value as text for the key list.
+    """Return a value of a file as text for the list of keys.
 
     It is TOML, except that None is "none" and a long table is "{ ... }".
     """

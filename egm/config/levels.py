@@ -37,7 +37,7 @@ _ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 
 def _is_broadcast(name: str) -> bool:
-    """Return whether the name is ``GROUP.LEVEL`` of a level that a controller broadcasts."""
+    """Return whether the name is ``GROUP.LEVEL`` of a progressive level that a host broadcasts on a SAS line."""
     group, _, level = name.partition(".")
     return (
         group.isdecimal()
@@ -82,7 +82,7 @@ class LevelSlot(_Table):
 
     @model_validator(mode="after")
     def _check_kind(self) -> "LevelSlot":
-        """Refuse keys that do not belong to this kind of level."""
+        """Refuse keys that do not belong to this kind of progressive level."""
         if self.kind is Kind.STAND_ALONE:
             if self.stakes:
                 raise ValueError(
@@ -107,6 +107,7 @@ def is_host(text: str) -> bool:
 
 
 def _check_host(text: str) -> str:
+    """Return the text if it is a host name or an address. Raises ValueError otherwise."""
     if not is_host(text):
         raise ValueError(f"{text!r} is neither a host name nor an address")
     return text

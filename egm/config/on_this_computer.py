@@ -14,7 +14,7 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def find_stable_port_name(device: str) -> str:
-    """Return a name of the port that stays the same when other devices are unplugged.
+    """Return a name of the serial port that stays the same when other devices are unplugged.
 
     It is that of the adapter, or else that of the socket.
     """
@@ -27,7 +27,7 @@ def find_stable_port_name(device: str) -> str:
 
 
 def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
-    """Yield a fault for each port that does not exist, or is not a serial port.
+    """Yield a fault for each port in the cabinet file that does not exist, or is not a serial port.
 
     The machine waits for a port that does not exist.
     """
@@ -35,24 +35,27 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
         if port in SIMULATED or "://" in port:
             continue
         try:
-            there = Path(port).stat()
+            status = Path(port).stat()
         except OSError as error:
             why = f"nothing is at {port} now" if error.errno in _ABSENT else f"{port}: {error.strerror}"
             yield Fault(key, f"{why}; the machine waits for it", stops=False, waits=True)
         else:
-            if not _is_terminal(there):
+            if not _is_terminal(status):
                 yield Fault(key, f"{port} is no serial port", stops=False)
 
 
-def _is_terminal(there: os.stat_result) -> bool:
-    """Return whether this is a terminal device; it is not opened, because that would toggle its control lines."""
-    if not stat.S_ISCHR(there.st_mode):
+def _is_terminal(status: os.stat_result) -> bool:
+    """Return whether a file is a terminal device, without opening it, which would toggle its control lines."""
+    if not stat.S_ISCHR(status.st_mode):
         return False
-    known = Path(f"/sys/dev/char/{os.major(there.st_rdev)}:{os.minor(there.st_rdev)}/subsystem")
-    return not known.exists() or known.resolve().name == "tty"  # a pseudo-terminal is not listed there
+    subsystem = Path(f"/sys/dev/char/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}/subsystem")
+    return (
+        not subsystem.exists() or subsystem.resolve().name == "tty"
+    )  # a pseudo-terminal is not listed there
 
 
 def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
+    """Yield the key and path of each folder that the cabinet file gives the machine's memory."""
     for name in ("second_copy", "archive", "second_archive"):
         folder = getattr(file.memory, name)
         if folder is not None:
@@ -60,7 +63,7 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 
 
 def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
-    """Yield a fault for each memory folder that cannot be created; a starting machine waits for it."""
+    """Yield a fault for each folder of the machine's memory that cannot be created; the machine waits for it."""
     for name, folder in _iter_memory_folders(file):
         if why := _find_folder_error(folder):
             yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
@@ -68,28 +71,32 @@ def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
     """Yield a fault if both memory copies would use one folder; each should have its own medium."""
-    taken = {state.resolve(): "the first copy's"}
+    users = {state.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):
-        whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
-        if whose != f"memory.{name}'s":
-            yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
+        user = users.setdefault(folder.resolve(), f"memory.{name}'s")
+        if user != f"memory.{name}'s":
+            yield Fault(f"memory.{name}", f"{folder} is {user} folder already")
 
 
 def _find_folder_error(folder: Path) -> str | None:
-    """Return why a missing folder cannot be created, or None if it can; nothing is created.
+    """Return why a folder of the machine's memory cannot be created, or None if it can; nothing is created.
 
     A folder that the present user may not see is no error, because the machine runs as another user.
     """
-    for there in (folder, *folder.parents):
+    for ancestor in (folder, *folder.parents):
         try:
-            if not stat.S_ISDIR(there.stat().st_mode):
-                return f"{there} is no folder"
-            return None if os.statvfs(there).f_blocks else f"{there} is on a file system that holds no files"
+            if not stat.S_ISDIR(ancestor.stat().st_mode):
+                return f"{ancestor} is no folder"
+            return (
+                None
+                if os.statvfs(ancestor).f_blocks
+                else f"{ancestor} is on a file system that holds no files"
+            )
         except (FileNotFoundError, NotADirectoryError):
-            if there.is_symlink():
-                return f"{there} is a link to nothing"
+            if ancestor.is_symlink():
+                return f"{ancestor} is a link to nothing"
         except PermissionError:
             return None
         except OSError as error:
-            return f"{there}: {error.strerror}"
+            return f"{ancestor}: {error.strerror}"
     return None

@@ -66,6 +66,7 @@ class SasLine(Documented, BaseModel):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "SasLine":
+        """Refuse a SAS line whose keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} carries no wakeup bit: framing must be "lenient"')
         if Group.STANDARD in self.disable:
@@ -74,12 +75,12 @@ class SasLine(Documented, BaseModel):
 
     @property
     def groups(self) -> frozenset[Group]:
-        """Return the groups of long polls that this host may use."""
+        """Return the groups of SAS long polls that the host on this line may use."""
         return (ON | self.enable) - self.disable
 
     @property
     def gap_ns(self) -> int:
-        """Return the longest pause allowed within a message, in nanoseconds."""
+        """Return the longest pause allowed within a SAS message, in nanoseconds."""
         own_timing = self.framing == "strict" and self.port != "pty"
         milliseconds = self.gap_ms if self.gap_ms is not None else 5 if own_timing else 30
         return milliseconds * 1_000_000

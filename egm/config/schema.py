@@ -23,7 +23,7 @@ def build_schema() -> JsonSchemaValue:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One table of the file: its header, its description, and its keys."""
+    """One table of the cabinet file for people: its header, its description, and its keys."""
 
     header: str
     meaning: str
@@ -34,28 +34,28 @@ class Part:
 def iter_parts() -> Iterator[Part]:
     """Yield every table of a cabinet file in the model's order; ``NAME`` stands for a name that the writer chooses."""
     document = build_schema()
-    for name, stated in document["properties"].items():
-        header, table = f"[{name}]", stated
-        if "items" in stated:
-            header, table = f"[[{name}]]", stated["items"]
-        elif "patternProperties" in stated:
-            header, table = f"[{name}.NAME]", next(iter(stated["patternProperties"].values()))
-        elif "anyOf" in stated:
-            table = stated["anyOf"][0]
+    for name, schema_part in document["properties"].items():
+        header, table = f"[{name}]", schema_part
+        if "items" in schema_part:
+            header, table = f"[[{name}]]", schema_part["items"]
+        elif "patternProperties" in schema_part:
+            header, table = f"[{name}.NAME]", next(iter(schema_part["patternProperties"].values()))
+        elif "anyOf" in schema_part:
+            table = schema_part["anyOf"][0]
         table = resolve_reference(document, table)
         meaning = " ".join(table.get("description", "").split())
-        found = tuple(build_key(document, table, each) for each in table["properties"])
-        yield Part(header, meaning, name in document["required"], found)
+        keys = tuple(build_key(document, table, key) for key in table["properties"])
+        yield Part(header, meaning, name in document["required"], keys)
 
 
 def find_examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
-    """Yield a fault for each key of the owner's that still has the example value of a new file."""
+    """Yield a fault for each key that only the owner can fill in and that still has a new file's example."""
     for part in iter_parts():
         name = part.header.strip("[]")
         table = data.get(name)
         if not isinstance(table, Mapping):
             continue
-        for each in part.keys:
-            if each.owners and format_toml(table.get(each.name)) == each.example:
+        for key in part.keys:
+            if key.owners and format_toml(table.get(key.name)) == key.example:
                 what = "it is the form's example still: give your own"
-                yield Fault(f"{name}.{each.name}", what, stops=False, remark=True)
+                yield Fault(f"{name}.{key.name}", what, stops=False, remark=True)

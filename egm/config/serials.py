@@ -16,7 +16,7 @@ Serial = Annotated[str, Field(pattern=f"^{_PATTERN}$")]
 
 
 def check_serial(text: str) -> str:
-    """Return ``text`` if it is a valid serial. Raises OperatorError otherwise."""
+    """Return ``text`` if it is a valid serial number of a machine. Raises OperatorError otherwise."""
     if not re.fullmatch(_PATTERN, text):
         why = "capital letters, digits and hyphens, 24 at most, as the cabinet file has it"
         raise OperatorError(f"{text!r} is not a valid machine serial number: {why}")

@@ -1,4 +1,4 @@
-"""The recording of a host's request about a function of the machine (:mod:`egm.money.host_controls`)."""
+"""Recording of hosts' requests that restrict functions of the machine (:mod:`egm.money.host_controls`)."""
 
 from egm.host.entries import HOST_CONTROL, HostControl
 from egm.host.events import ControlRequested
@@ -8,7 +8,7 @@ from egm.kernel.machine import Machine
 
 
 def record_control(machine: Machine, event: Event) -> None:
-    """Store a host's request; a repeated request changes nothing."""
+    """Store a host's request to restrict a function of the machine; a repeated request changes nothing."""
     request = event.of(ControlRequested)
     key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:

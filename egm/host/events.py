@@ -13,28 +13,28 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberReply:
-    """Base of a reply about the number of a ticket; ``id`` is that of the cash-out."""
+    """Base of the events of a host's reply about the number of a ticket; ``id`` is that of the cash-out."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketNumbered(NumberReply):
-    """The host has assigned a number to the ticket."""
+    """Event: the host has assigned a number to a reserved ticket."""
 
     number: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberRefused(NumberReply):
-    """The ticket gets no number from a host, and why."""
+    """Event: a reserved ticket gets no number from a host, and why."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketReply:
-    """Base of a reply about the ticket in escrow, which has this id.
+    """Base of the events of a host's reply about a ticket in escrow; ``id`` is that of the ticket's insertion.
 
     A ticket that must be returned is returned with ``status`` and ``reason``.
     """
@@ -46,7 +46,7 @@ class TicketReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketAuthorised(TicketReply):
-    """The host has authorised the ticket, for an amount in minor units.
+    """Event: the host has authorised the ticket in escrow, for an amount in minor units.
 
     ``expires``: the expiry date of restricted credit, or empty. ``pool``: the pool of restricted credit.
     """
@@ -59,7 +59,7 @@ class TicketAuthorised(TicketReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRequested:
-    """A host restricts a function of the machine; None withdraws its request."""
+    """Event: a host has requested a restriction of a function of the machine; None withdraws its request."""
 
     source: str
     name: str

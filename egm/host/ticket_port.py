@@ -43,7 +43,7 @@ Handle: TypeAlias = Callable[[Event], None]
 
 
 class NumberAnswer(StrEnum):
-    """The result of a ticket number sent by the host."""
+    """How the machine replies to a ticket number sent by the host."""
 
     TAKEN = "taken"
     NOT_WAITING = "not_waiting"
@@ -52,7 +52,7 @@ class NumberAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NumberRequest:
-    """A cash-out that waits for a ticket number."""
+    """A cash-out by ticket that waits for the host's ticket number."""
 
     id: str
     kind: CreditKind
@@ -61,7 +61,7 @@ class NumberRequest:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """The state of the last inserted ticket as reported to the host."""
+    """The state of the ticket inserted last, as reported to the host."""
 
     status: Redeeming
     amount_cents: int = 0
@@ -71,7 +71,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A printed ticket in the ring the host reads; ``place`` is its index, 1 to 31."""
+    """A printed ticket in the ring that the host reads; ``place`` is its ring index, 1 to 31."""
 
     place: int
     ticket: Ticket
@@ -83,10 +83,13 @@ _FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Re
 
 
 class HostTickets:
-    """The tickets of one machine as its host sees them."""
+    """The tickets of one machine as a host's line reads and controls them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
+        """Create the ticket interface of a machine's engine.
+
+        ``handle`` processes an event, and stops a machine that cannot record it.
+        """
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle
@@ -94,14 +97,14 @@ class HostTickets:
     # ------------------------------------------------------------------ a number for a ticket
     @property
     def number_request(self) -> NumberRequest | None:
-        """Return the cash-out that waits for a number, or None."""
+        """Return the cash-out by ticket that waits for the host's number, or None."""
         pay_out = find_awaited_cash_out(self._machine)
         if pay_out is None or pay_out.kind is None:
             return None
         return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
     def give_number(self, number: str) -> NumberAnswer:
-        """Give the host's 18-digit number to the waiting ticket, and return the result.
+        """Give the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
         """
@@ -115,7 +118,10 @@ class HostTickets:
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
-        """Record that no number comes from the host: it refused one, or with ``silent`` it did not reply in time."""
+        """Record that the waiting ticket gets no number from the host; return whether a ticket was waiting.
+
+        The host refused a number, or with ``silent`` it did not reply in time.
+        """
         request = self.number_request
         if request is None:
             return NumberAnswer.NOT_WAITING
@@ -126,7 +132,7 @@ class HostTickets:
     # ------------------------------------------------------------------ the worth of a ticket
     @property
     def offered(self) -> str | None:
-        """Return the full number of the ticket in escrow about which the host is being asked, or None."""
+        """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
         inquiry = self._machine.state(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
@@ -140,8 +146,8 @@ class HostTickets:
         """
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
-            now = self.redeeming
-            return now if now.digits == digits else Redeemed(Redeeming.NOT_NOW)
+            ticket_state = self.redeeming
+            return ticket_state if ticket_state.digits == digits else Redeemed(Redeeming.NOT_NOW)
         refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
             return self.decline(*refusal)
@@ -158,19 +164,19 @@ class HostTickets:
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[Redeeming, Reason] | None:
-        """Return the status and the reason with which this machine must refuse what the host authorises, or None."""
+        """Return the status and reason with which this machine refuses a ticket that the host authorises, or None."""
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
-        believed = machine.times.is_believed
-        late = restricted and expires is not None and believed and expires < machine.local_date
+        is_date_known = machine.times.is_believed
+        has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
         promotional = kind is not CreditKind.CASHABLE
         checks = (
             (digits != self.offered, Redeeming.NUMBER_MISMATCH, Reason.HOST_REFUSED),
             (amount_cents <= 0, Redeeming.BAD_AMOUNT, Reason.HOST_REFUSED),
             (machine.credit_cents + amount_cents > limit_cents, Redeeming.OVER_LIMIT, Reason.ABOVE_LIMIT),
             (promotional and not machine.profile.tickets.promotional, Redeeming.DISABLED, Reason.WRONG_KIND),
-            (late, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
+            (has_expired, Redeeming.BAD_AMOUNT, Reason.EXPIRED),
             (restricted and not takes_pool(machine, pool), Redeeming.OTHER_POOL, Reason.NOT_NOW),
         )
         return next(((status, reason) for holds, status, reason in checks if holds), None)
@@ -186,33 +192,33 @@ class HostTickets:
 
     @property
     def redeeming(self) -> Redeemed:
-        """Return the state of the last inserted ticket."""
+        """Return the state of the ticket inserted last, as reported to the host."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
-        stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
-        if stored is None:
+        host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        if host_ticket is None:
             return Redeemed(Redeeming.NO_TICKET)
         desk = self._machine.installed(TicketDesk)
-        number = (desk and desk.number_of(stored.id)) or self._recall_returned_digits(stored.number)
-        kind = CreditKind(stored.kind) if stored.kind else None
-        return Redeemed(stored.status, stored.amount_cents, number, kind)
+        number = (desk and desk.number_of(host_ticket.id)) or self._recall_returned_digits(host_ticket.number)
+        kind = CreditKind(host_ticket.kind) if host_ticket.kind else None
+        return Redeemed(host_ticket.status, host_ticket.amount_cents, number, kind)
 
     def _recall_returned_digits(self, masked: str) -> str:
         """Return the full number of the last returned ticket if ``masked`` fits it, else an empty text.
 
         The full number is in memory only, so it is lost at a restart.
         """
-        last = self._machine.state(HostMoney).answered
-        return last if mask_number(last) == masked else ""
+        returned_number = self._machine.state(HostMoney).answered
+        return returned_number if mask_number(returned_number) == masked else ""
 
     @property
     def has_unread_result(self) -> bool:
-        """Return whether a redemption has ended and the host has not read its result yet."""
-        stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
-        return stored is not None and not stored.told and stored.status in _FINAL
+        """Return whether the redemption of a ticket has ended and the host has not read its result yet."""
+        host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        return host_ticket is not None and not host_ticket.told and host_ticket.status in _FINAL
 
     def acknowledge_result(self) -> None:
-        """Record that the host has read the result of the redemption. A repeat changes nothing."""
+        """Record that the host has read the result of a ticket's redemption. A repeat changes nothing."""
         if self.has_unread_result:
             record_result_read(self._machine)
 
@@ -225,12 +231,12 @@ class HostTickets:
         return secure and (desk is None or desk.enrolment is None)
 
     def unread(self) -> Validated | None:
-        """Return the oldest printed ticket the host has not acknowledged, or None."""
-        places = list_unread_indices(self._machine.journal)
-        return self.at(places[0]) if places else None
+        """Return the oldest printed ticket that the host has not read, or None."""
+        indices = list_unread_indices(self._machine.journal)
+        return self.at(indices[0]) if indices else None
 
     def at(self, index: int) -> Validated | None:
-        """Return the ticket at a ring index, or None."""
+        """Return the printed ticket at an index (1 to 31) of the ring that the host reads, or None."""
         issue_id = pay_out_in_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
@@ -240,19 +246,19 @@ class HostTickets:
         )
 
     def _find_pool(self, pay_out_id: str) -> int:
-        """Return the number of the pool of restricted credit that became the ticket; 0 for other credit."""
+        """Return the number of the pool of restricted credit that became a cash-out's ticket; 0 for other credit."""
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
-        """Record durably that the host has read the oldest unread ticket; ignore any other number."""
+        """Record durably that the host has read its oldest unread printed ticket; ignore any other ticket number."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
             self._machine.state(TicketDesk).mark_reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Store the host's validation identifier and the sequence number to continue from."""
+        """Store the host's validation identifier and the sequence number from which to number tickets."""
         desk = self._machine.installed(TicketDesk)
         if desk is None:
             return
@@ -260,7 +266,7 @@ class HostTickets:
         self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
 
     def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
-        """Store the given ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
+        """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
 
         ``outranked``: terms that were set by the newer kind of message stay as they are.
         """

@@ -64,15 +64,16 @@ def open_desk(
     *,
     is_accounted: Callable[[Record], bool],
 ) -> TicketDesk:
-    """Create the machine's ticket desk: with its own unpredictable numbers if it has no host, else with the host's.
+    """Create the machine's ticket desk, which numbers tickets by itself or with the host's numbers.
 
-    With a host, the machine derives its own numbers from the host's enrolment, and only a limited number of
-    tickets may be unread by the host (H-09).
+    Without a host, the numbers are unpredictable. With a host, the machine derives its own numbers from the
+    host's enrolment, and only a limited number of tickets may be unread by the host (H-09).
     """
-    alone = validation is Validation.STAND_ALONE
-    offline = profile.host.offline_tickets if validation is Validation.SYSTEM else RING
+    is_stand_alone_machine = validation is Validation.STAND_ALONE
+    allowance = profile.host.offline_tickets if validation is Validation.SYSTEM else RING
 
     def below(bound: int) -> int:
+        """Return a random number below a bound, for a ticket number."""
         service = chance()
         if service is None:
             raise InvariantError("a ticket number wanted before there is a generator")
@@ -91,19 +92,19 @@ def open_desk(
             template=profile.id,
             limit_cents=profile.tickets.limit_cents,
             valid_days=profile.tickets.valid_days,
-            allowance=None if alone else offline,
-            unread=None if alone else RING,
+            allowance=None if is_stand_alone_machine else allowance,
+            unread=None if is_stand_alone_machine else RING,
         ),
         clock,
-        numbering=build_stand_alone_numbering(below) if alone else create_enrolled_number,
-        reads=is_stand_alone if alone else is_host_number,
+        numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
+        reads=is_stand_alone if is_stand_alone_machine else is_host_number,
         date_is_known=lambda: times.is_believed,
         is_accounted=is_accounted,
     )
 
 
 def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
-    """Return the ids of all payouts, bills, tickets and disputes in progress at any position; all use one desk."""
+    """Return the ids of all payouts, bills, tickets and disputes in progress at any position of the machine."""
     return frozenset(
         record["id"]
         for key, record in machine.journal.states().items()
@@ -113,7 +114,7 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
 
 
 def recover_tickets(machine: Machine, why: str = "") -> None:
-    """Complete in the ledger each ticket that has ended in the journal, then compare the ledger with the journal.
+    """Complete in the ticket ledger each ticket that has ended in the journal; then compare ledger and journal.
 
     Tickets that a device is still handling are left alone. ``why`` is the reason why there is no ledger, or
     empty. Tickets are disabled if there is no ledger or if it differs from the journal.
@@ -129,43 +130,45 @@ def recover_tickets(machine: Machine, why: str = "") -> None:
 
 
 def close_printed_ticket(machine: Machine) -> None:
-    """Close this position's printed ticket when there is no ledger: no printer can be queried about it then."""
+    """Record this position's printed ticket as taken, because without a ticket ledger its printer cannot be queried."""
     printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printed is not None and printed.state is PrintState.BARCODE_DONE:
         machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
 
 
 def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
-    """Raise a technician's tilt, once, if the journal credited a ticket that the ledger did not redeem.
+    """Raise a technician's tilt, once, if the journal credited a ticket that the ticket ledger did not redeem.
 
     This takes a power loss between credit and redemption, and a cashier who released the ticket meanwhile.
     The credit stays; staff must find out who else was paid.
     """
-    latest = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
-    for entry in list(latest):
+    latest_credits = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
+    for entry in list(latest_credits):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)
         already_recorded = machine.journal.get(f"{redemption_id}.contradicted")
         if record is None or already_recorded is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, stored = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
+        ticket, anchor = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
-        base = {**stored.base, account: stored.base.get(account, 0) - ticket.amount_cents}
+        base = {**anchor.base, account: anchor.base.get(account, 0) - ticket.amount_cents}
         detail = f"{ticket.masked}, {ticket.amount_cents} cents"
         raise_fault(machine, "ticket_contradiction", detail=detail)
         machine.post(
             TICKETS_CONTRADICTED,
             TicketsContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
             entry_id=f"{redemption_id}.contradicted",
-            state={MoneyKey.TICKETS: replace(stored, base=base)},
+            state={MoneyKey.TICKETS: replace(anchor, base=base)},
         )
 
 
 def _was_redeemed(record: Record, redemption_id: str) -> bool:
+    """Return whether the ticket ledger has redeemed the ticket under this redemption id."""
     return any(move.action is Action.REDEEM and move.redemption_id == redemption_id for move in record.moves)
 
 
 def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
+    """Complete in the ticket ledger what a power loss interrupted: printed, failed and redeemed tickets."""
     unfinished = desk.find_unfinished()
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _list_ids_in_progress(machine)
@@ -186,7 +189,7 @@ def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
 
 
 def _add_to_ring(machine: Machine, record: Record) -> None:
-    """Add a ticket to the ring the host reads."""
+    """Add a printed ticket to the ring of tickets that the host reads."""
     machine.post(
         VOUCHER_UNREAD,
         VoucherUnread(id=record.issue_id, number=record.ticket.masked),
@@ -195,7 +198,7 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
 
 
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
-    """Update the host's view: which tickets it has read, and how the one it authorised has ended."""
+    """Update the host's view after a restart: the tickets it has read, and how the one it authorised has ended."""
     if machine.state(HostMoney).validation.is_by_host:
         unread = {pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)}
         for record in desk.list_unreported():
@@ -210,5 +213,5 @@ def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
     if ticket is None or ticket.status is not Redeeming.PENDING:
         return
     if ticket.id not in _list_ids_in_progress(machine):
-        ended = replace(ticket, status=Redeeming.NOT_STACKED)
-        machine.post(HOST_VOUCHER_NOT_STACKED, ended, state={HostKey.TICKET: ended})
+        not_stacked_ticket = replace(ticket, status=Redeeming.NOT_STACKED)
+        machine.post(HOST_VOUCHER_NOT_STACKED, not_stacked_ticket, state={HostKey.TICKET: not_stacked_ticket})

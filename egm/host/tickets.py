@@ -55,7 +55,7 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
-    """Return whether the cash-out named in the event is reserved and still has no number."""
+    """Return whether the cash-out named in the event still waits for the host's ticket number."""
     pay_out = find_awaited_cash_out(machine)
     return pay_out is not None and pay_out.id == event.of(NumberReply).id
 
@@ -67,7 +67,7 @@ def inquiry_is_open(machine: Machine, event: Event) -> bool:
 
 
 def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
-    """Return the reserved cash-out that waits for a number, or None."""
+    """Return the reserved cash-out by ticket that waits for the host's number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
 
@@ -81,18 +81,21 @@ def take_number(machine: Machine, event: Event) -> None:
 
 
 def do_without_number(machine: Machine, event: Event) -> None:
-    """Print the ticket with a number of the machine's own, or return the credits.
+    """Print a ticket that gets no number from the host with one of the machine's own, or return its credits.
 
     The machine's own number is only used after a timeout, and if the profile allows it.
     """
     pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), event.of(NumberRefused).why
-    allowed = why != DENIED and machine.profile.host.offline_tickets > 0
-    if not (allowed and _assign_number(machine, pay_out, None)):
+    may_use_own_number = why != DENIED and machine.profile.host.offline_tickets > 0
+    if not (may_use_own_number and _assign_number(machine, pay_out, None)):
         give_up_unprinted(machine, pay_out, why)
 
 
 def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
-    """Assign this number, or if None one of the machine's own; return whether a number was assigned."""
+    """Assign a number to a reserved ticket: the given one, or if None one of the machine's own.
+
+    Return whether a number was assigned.
+    """
     if pay_out.kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
     ticket = machine.state(TicketDesk).prepare(
@@ -111,7 +114,7 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
 
 
 def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
-    """Record the number of a reserved cash-out. The journal gets only the last digits, because people read it."""
+    """Record a reserved cash-out's ticket number; only its last digits, because people read the journal."""
     machine.post(
         VOUCHER_NUMBERED,
         VoucherNumbered(id=pay_out.id, number=ticket.masked),
@@ -122,7 +125,7 @@ def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> Non
 
 # ---------------------------------------------------------------------------------------------- in
 def ask_host(machine: Machine, event: Event) -> None:
-    """Hold the ticket in escrow and query the host; if the host is offline, return the ticket at once."""
+    """Hold the inserted ticket in escrow and query the host for its value; return it if the host is offline."""
     money, paper = machine.state(HostMoney), event.of(TicketEscrowed)
     inquiry = Inquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
@@ -144,12 +147,12 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
     Another ticket would overwrite that result, and the host would never learn whether the ticket was
     redeemed.
     """
-    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    return stored is not None and bool(stored.kind) and not stored.told
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    return host_ticket is not None and bool(host_ticket.kind) and not host_ticket.told
 
 
 def stack_authorised(machine: Machine, event: Event) -> None:
-    """Lock the ticket with the value the host authorised, and order it into the box."""
+    """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
     inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
     answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
@@ -178,7 +181,7 @@ def stack_authorised(machine: Machine, event: Event) -> None:
 
 
 def return_inquired(machine: Machine, event: Event) -> None:
-    """Return the ticket to the player with a status and a reason.
+    """Return the ticket in escrow to the player with a status and a reason.
 
     The host refused it, did not reply, or replied when the machine could not accept it.
     """
@@ -187,6 +190,7 @@ def return_inquired(machine: Machine, event: Event) -> None:
 
 
 def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
+    """Return the inserted ticket to the player, and store the status for the host."""
     money = machine.state(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
     host_expects_result = status in _ANSWERS
@@ -204,6 +208,7 @@ def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason
 
 
 def _require_inquiry(machine: Machine) -> Inquiry:
+    """Return the open query about the ticket in escrow. Raises InvariantError if there is none."""
     money = machine.state(HostMoney)
     if money.inquiry is None:
         raise InvariantError("a reply about a ticket without an open query")
@@ -211,7 +216,7 @@ def _require_inquiry(machine: Machine) -> Inquiry:
 
 
 def record_result_read(machine: Machine) -> None:
-    """Record that the host has read the ticket's result, so that it is not reported again."""
-    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if stored is not None and not stored.told:
-        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(stored, told=True)})
+    """Record that the host has read the result of the last ticket, so that it is not reported again."""
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if host_ticket is not None and not host_ticket.told:
+        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(host_ticket, told=True)})

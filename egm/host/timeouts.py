@@ -26,7 +26,7 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 class HostTimeouts:
-    """The timers for one machine's waits on its host."""
+    """Service that runs the timers for one machine's waits on its host."""
 
     name = "host"
 
@@ -38,23 +38,24 @@ class HostTimeouts:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
-        """Check periodically for expired promotional credit."""
+        """Check periodically for restricted credit that has expired."""
         while True:
             await asyncio.sleep(_EXPIRY_SECONDS)
             if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
                 self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
-        """Start a timer for each new wait, and cancel the timers of waits that have ended."""
+        """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
         waits = dict(self.waits())
         for name in self._timers.keys() - waits.keys():
             self._timers.pop(name).cancel()
         for name in waits.keys() - self._timers.keys():
-            seconds, ended = waits[name]
-            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end_wait, ended)
+            seconds, end_event = waits[name]
+            self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end_wait, end_event)
 
-    def _end_wait(self, ended: Event) -> None:
-        self._context.handle(ended)
+    def _end_wait(self, end_event: Event) -> None:
+        """Submit the event that ends a wait for the host."""
+        self._context.handle(end_event)
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Yield every wait for the host at this moment: its name, and the seconds left with the event that ends it."""
@@ -78,8 +79,8 @@ class HostTimeouts:
 
 
 def create_host_timeouts(context: MachineContext) -> Iterable[Attachment]:
-    """Yield the timeouts service if a host controls tickets or transfers, or restricted credit is still recorded."""
+    """Yield the host timeouts service if a host controls tickets or transfers, or restricted credit is on record."""
     machine = context.engine.machine
-    host, lent = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
-    if host.validation.is_by_host or host.transfers or host.bonuses or lent:
+    host, has_restricted_terms = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
+    if host.validation.is_by_host or host.transfers or host.bonuses or has_restricted_terms:
         yield HostTimeouts(context)

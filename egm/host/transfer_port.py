@@ -45,7 +45,7 @@ _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The result of a transfer. ``position`` is its index in the history, 1 to 35, or 0 if nothing moved."""
+    """The result of a transfer order. ``position`` is its index in the history, 1 to 35, or 0 if nothing moved."""
 
     identifier: str
     kind: TransferKind
@@ -60,7 +60,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The machine's registration; ``key`` is empty in every run except the one that received it."""
+    """The machine's registration for transfers; ``key`` is empty in every run except the one that received it."""
 
     registered: bool = False
     asset_number: int = 0
@@ -69,10 +69,13 @@ class Registration:
 
 
 class HostTransfers:
-    """The electronic transfers of one machine as its host sees them."""
+    """The electronic transfers of one machine as a host's line reads and orders them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
+        """Create the transfer interface of a machine's engine.
+
+        ``handle`` processes an event, and stops a machine that cannot record it.
+        """
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle
@@ -82,7 +85,7 @@ class HostTransfers:
     def order(
         self, order: Order, *, asset_number: int, key: bytes = b"", if_locked: bool = False
     ) -> TransferStatus:
-        """Execute an order now or after the current game, or return why it is refused.
+        """Execute a host's transfer order now or after the current game, or return why it is refused.
 
         ``PENDING`` means accepted: read the result from :attr:`last`. ``key`` is compared unless it is all
         zeros; ``if_locked`` refuses the order unless the host holds the lock.
@@ -90,10 +93,10 @@ class HostTransfers:
         host = self._machine.state(HostMoney)
         if self.has_unread_result or host.order is not None:
             return TransferStatus.INCOMPATIBLE
-        refused = self._find_refusal(order, asset_number, key, if_locked=if_locked)
-        if refused is not None:
-            note_failure(self._machine, order, refused, host_has_result=True)
-            return refused
+        refusal = self._find_refusal(order, asset_number, key, if_locked=if_locked)
+        if refusal is not None:
+            note_failure(self._machine, order, refusal, host_has_result=True)
+            return refusal
         host.order = order
         self._handle(Event(EventType.TRANSFER_ORDERED))
         return TransferStatus.PENDING
@@ -101,12 +104,12 @@ class HostTransfers:
     def _find_refusal(
         self, order: Order, asset_number: int, key: bytes, *, if_locked: bool
     ) -> TransferStatus | None:
-        """Return the first reason to refuse an order before it starts, or None."""
+        """Return the first reason to refuse a transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
         host, identifier = machine.state(HostMoney), order.identifier
         wrong_key = self._find_key_refusal(key)
-        promised = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
-        late = promised and order.expires is not None and order.expires < machine.local_date
+        restricted_cents = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
+        has_expired = restricted_cents and order.expires is not None and order.expires < machine.local_date
         checks = (
             (order.wrong, order.wrong),
             (not self._is_kind_offered(order.kind), TransferStatus.UNSUPPORTED),
@@ -121,13 +124,13 @@ class HostTransfers:
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
             (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
             (self._is_jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
-            (late, TransferStatus.BAD_EXPIRY),
-            (promised and not takes_pool(machine, order.pool), TransferStatus.OTHER_POOL),
+            (has_expired, TransferStatus.BAD_EXPIRY),
+            (restricted_cents and not takes_pool(machine, order.pool), TransferStatus.OTHER_POOL),
         )
         return next((status for holds, status in checks if holds), None)
 
     def _has_moved(self, identifier: str) -> bool:
-        """Return whether the transfer has already moved value, in this journal or in one before a memory clear."""
+        """Return whether a transfer has already moved value, in this journal or in one before a memory clear."""
         return (
             self._machine.journal.knows(format_entry_id(identifier))
             or compute_short_digest(identifier) in self._moved_before
@@ -142,32 +145,33 @@ class HostTransfers:
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
     def _is_kind_offered(self, kind: TransferKind) -> bool:
+        """Return whether this machine supports transfers of a kind with its host."""
         host = self._machine.state(HostMoney)
         if kind is TransferKind.OTHER:
             return False
         return host.bonuses if kind.is_bonus else host.transfers
 
     def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
-        """Return the status with which a key is refused, or None. A key of all zeros means that no key is needed."""
+        """Return the status with which a registration key is refused, or None. A key of all zeros is not checked."""
         if not any(key):
             return None
-        stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
-        if stored is None:
+        registration = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
+        if registration is None:
             return TransferStatus.NOT_REGISTERED
-        right = hmac.compare_digest(stored.key_digest, _compute_key_digest(key))
-        return None if right else TransferStatus.KEY_MISMATCH
+        is_right_key = hmac.compare_digest(registration.key_digest, _compute_key_digest(key))
+        return None if is_right_key else TransferStatus.KEY_MISMATCH
 
     def cancel(self) -> TransferStatus:
-        """Cancel a pending order; return the status of the last order."""
+        """Cancel a transfer order that is not executed yet; return the status of the last order."""
         if self._machine.state(HostMoney).order is not None:
             self._handle(Event(EventType.TRANSFER_CANCELLED))
-        last = self.last
-        return TransferStatus.NONE if last is None else last.status
+        last_order = self.last
+        return TransferStatus.NONE if last_order is None else last_order.status
 
     # ------------------------------------------------------------------ results
     @property
     def last(self) -> Result | None:
-        """Return the last order with its result so far, or None if there was none."""
+        """Return the last transfer order with its result so far, or None if there was none."""
         order = self._machine.state(HostMoney).order
         if order is not None:
             return Result(
@@ -181,11 +185,11 @@ class HostTransfers:
                 at=self._machine.clock.now(),
                 position=0,
             )
-        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        return None if stored is None else _build_result(stored)
+        transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        return None if transfer is None else _build_result(transfer)
 
     def history(self, position: int) -> Result | None:
-        """Return the latest transfer at this index (1 to 35) of the history, or None."""
+        """Return the latest transfer at an index (1 to 35) of the transfer history, or None."""
         for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             if record.position == position:
@@ -194,45 +198,48 @@ class HostTransfers:
 
     @property
     def has_unread_result(self) -> bool:
-        """Return whether a transfer has ended and the host has not read its result yet."""
-        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        return stored is not None and not stored.told
+        """Return whether a host transfer has ended and the host has not read its result yet."""
+        transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        return transfer is not None and not transfer.told
 
     def acknowledge_result(self) -> None:
-        """Record that the host has read the result of the transfer. A repeat changes nothing."""
-        stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
-        if stored is not None and not stored.told:
-            self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(stored, told=True)})
+        """Record that the host has read the result of the last transfer. A repeat changes nothing."""
+        transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        if transfer is not None and not transfer.told:
+            self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(transfer, told=True)})
 
     # ------------------------------------------------------------------ what is possible now
     def possible(self, kind: TransferKind) -> bool:
         """Return whether a transfer of this kind could be executed now or after the current game."""
-        free = self._engine.state in _FREE or self._engine.state is State.PLAYING
+        is_executable = self._engine.state in _FREE or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
-        return free and self._is_kind_offered(kind)
+        return is_executable and self._is_kind_offered(kind)
 
     # ------------------------------------------------------------------ the lock
     @property
     def locked(self) -> bool | None:
-        """Return True if the host has the lock, None if its request is pending, and False otherwise."""
+        """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
         lock = self._machine.state(HostMoney).lock
         if lock is None or lock.cash_out:
             return False
         return True if self._engine.state is State.LOCKED else None
 
     def lock(self, condition: int, hundredths: int) -> bool | None:
-        """Request a lock for the given number of hundredths of a second; a repeat restarts the time."""
+        """Request the transfer lock for the given number of hundredths of a second; a repeat restarts the time.
+
+        Return :attr:`locked`.
+        """
         money = self._machine.state(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
         previous = money.lock
-        waits = previous is not None and previous.is_offer
-        money.lock = Lock(condition, until_ns, cash_out_waits=waits)
+        was_offered = previous is not None and previous.is_offer
+        money.lock = Lock(condition, until_ns, cash_out_waits=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
         return self.locked
 
     def unlock(self) -> None:
-        """Release the lock or withdraw its request. Without a lock, do nothing."""
+        """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
         if self._machine.state(HostMoney).lock is not None:
             self._handle(Event(EventType.LOCK_ENDED))
 
@@ -250,7 +257,10 @@ class HostTransfers:
         return (False, False) if terms is None else (terms.enabled, terms.hard)
 
     def set_cash_out(self, *, enabled: bool, hard: bool) -> None:
-        """Set whether cash-outs are offered to the host first. A repeat changes nothing."""
+        """Set whether cash-outs are offered to the host first, and whether only the host may take them (``hard``).
+
+        A repeat changes nothing.
+        """
         terms = CashOutTerms(enabled=enabled, hard=hard)
         if (enabled, hard) != self.cash_out_terms:
             self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
@@ -258,28 +268,34 @@ class HostTransfers:
     # ------------------------------------------------------------------ registration
     @property
     def registration(self) -> Registration:
-        """Return the machine's registration."""
-        stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
+        """Return the machine's registration for transfers."""
+        record = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._machine.state(HostMoney)
-        if stored is None:
+        if record is None:
             return Registration(asset_number=host.asset_number)
-        return Registration(True, host.asset_number, stored.pos_id, host.registration_key)
+        return Registration(True, host.asset_number, record.pos_id, host.registration_key)
 
     def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
-        """Register the machine; return it as not registered if the asset number is not the machine's."""
+        """Register the machine for transfers; return its registration.
+
+        It is not registered if the asset number is not the machine's.
+        """
         host = self._machine.state(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
         record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
-        unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
-        if unproved or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record:
+        are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
+        if (
+            are_transfers_unproved
+            or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record
+        ):
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
             self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
         host.registration_key = key
         return self.registration
 
     def unregister(self) -> Registration:
-        """Delete the registration. A repeat changes nothing."""
+        """Delete the machine's registration for transfers. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
             self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})
         self._machine.state(HostMoney).registration_key = b""
@@ -287,6 +303,7 @@ class HostTransfers:
 
 
 def _build_result(record: TransferRecord) -> Result:
+    """Return the result of a transfer from its stored record."""
     return Result(
         identifier=record.identifier,
         kind=record.kind,
@@ -301,9 +318,10 @@ def _build_result(record: TransferRecord) -> Result:
 
 
 def _is_identifier(text: str) -> bool:
-    """Return whether the text is one to twenty printable ASCII characters."""
+    """Return whether the text can identify a transfer: one to twenty printable ASCII characters."""
     return 0 < len(text) <= 20 and text.isascii() and text.isprintable()
 
 
 def _compute_key_digest(key: bytes) -> str:
+    """Return the SHA-256 digest of a registration key, in hexadecimal."""
     return hashlib.sha256(key).hexdigest()

@@ -53,12 +53,12 @@ HISTORY: Final = 35
 
 # ---------------------------------------------------------------------------------------------- guards
 def order_is_open(machine: Machine, _: Event) -> bool:
-    """Return whether a transfer is ordered and not executed yet."""
+    """Return whether a host has ordered a transfer that is not executed yet."""
     return machine.state(HostMoney).order is not None
 
 
 def lock_is_asked(machine: Machine, _: Event) -> bool:
-    """Return whether a host has requested or holds the lock."""
+    """Return whether a host has requested or holds the transfer lock."""
     return machine.state(HostMoney).lock is not None
 
 
@@ -88,7 +88,7 @@ def restricted_has_expired(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- transfers
 def execute_transfer_order(machine: Machine, _: Event) -> None:
-    """Execute the host's pending order, or record why it cannot be executed.
+    """Execute the host's pending transfer order, or record why it cannot be executed.
 
     After an executed order, the lock is released unless the order keeps it.
     """
@@ -107,16 +107,17 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
 
 
 def refuse_transfer(machine: Machine, _: Event) -> None:
-    """Refuse the order because the machine is busy."""
+    """Refuse the host's pending transfer order because the machine is busy."""
     note_failure(machine, _remove_order(machine), TransferStatus.NOT_NOW)
 
 
 def cancel_transfer(machine: Machine, _: Event) -> None:
-    """Cancel a pending order at the host's request."""
+    """Cancel the pending transfer order at the host's request."""
     note_failure(machine, _remove_order(machine), TransferStatus.CANCELLED)
 
 
 def _remove_order(machine: Machine) -> Order:
+    """Remove and return the pending transfer order. Raises InvariantError if there is none."""
     money = machine.state(HostMoney)
     order, money.order = money.order, None
     if order is None:
@@ -125,10 +126,10 @@ def _remove_order(machine: Machine) -> Order:
 
 
 def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
-    """Return the amounts by kind that the order can move now, or the status with which it is refused."""
+    """Return the amounts by kind that a transfer order can move now, or the status with which it is refused."""
     limit_cents = machine.profile.host.transfer_limit_cents
-    promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
-    if promised and not takes_pool(
+    restricted_cents = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
+    if restricted_cents and not takes_pool(
         machine, order.pool
     ):  # credit of another pool was added while the order waited
         return TransferStatus.OTHER_POOL
@@ -142,31 +143,31 @@ def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind
         if order.kind is not TransferKind.BONUS_JACKPOT:
             room_cents = machine.profile.value_in.credit_limit_cents - machine.credit_cents
             limit_cents = min(limit_cents, max(0, room_cents))
-    within = _limit_amounts(cents, limit_cents)
-    if within == order.cents:
-        return within
+    limited_cents = _limit_amounts(cents, limit_cents)
+    if limited_cents == order.cents:
+        return limited_cents
     if order.partial and not order.kind.is_bonus:
-        return within
-    return TransferStatus.BAD_AMOUNT if within == cents else TransferStatus.OVER_LIMIT
+        return limited_cents
+    return TransferStatus.BAD_AMOUNT if limited_cents == cents else TransferStatus.OVER_LIMIT
 
 
 def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
-    """Return the amounts reduced so that their sum is at most the limit; the kinds that come first are kept."""
-    within, remaining_cents = {}, limit_cents
+    """Return the amounts of a transfer, by credit kind, reduced to a sum within the limit; the first kinds are kept."""
+    limited_cents, remaining_cents = {}, limit_cents
     for kind, requested_cents in cents.items():
-        within[kind] = min(requested_cents, remaining_cents)
-        remaining_cents -= within[kind]
-    return within
+        limited_cents[kind] = min(requested_cents, remaining_cents)
+        remaining_cents -= limited_cents[kind]
+    return limited_cents
 
 
 def _post_transfers(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> None:
-    """Record the transfers, the result and what the host may read of them, in one transaction."""
+    """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
-    moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
+    moved_cents = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
     result = replace(_build_result_record(machine, order, status, cents), position=(count - 1) % HISTORY + 1)
     state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
-    if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved:
+    if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents:
         expires = "" if order.expires is None else order.expires.isoformat()
         state[MoneyKey.RESTRICTED] = RestrictedTerms(expires=expires, pool=order.pool)
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
@@ -178,15 +179,18 @@ def _post_transfers(machine: Machine, order: Order, cents: Mapping[CreditKind, i
         AFT_JACKPOT if by_hand else AFT_COMPLETE,
         result,
         entry_id=format_entry_id(order.identifier),
-        transfers=tuple(_build_transfer(machine, order.kind, kind, part) for kind, part in moved.items()),
+        transfers=tuple(
+            _build_transfer(machine, order.kind, kind, part) for kind, part in moved_cents.items()
+        ),
         state=state,
     )
-    if moved:
-        total_cents = sum(moved.values())
+    if moved_cents:
+        total_cents = sum(moved_cents.values())
         machine.notice = Notice(code=f"transfer_{order.kind.value}", values={"amount_cents": total_cents})
 
 
 def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: int) -> Transfer:
+    """Return the movement between the player's credits and the host's account for one kind of credit."""
     credit = machine.credit(kind)
     match way:
         case TransferKind.IN:
@@ -204,7 +208,7 @@ def _build_transfer(machine: Machine, way: TransferKind, kind: CreditKind, amoun
 def note_failure(
     machine: Machine, order: Order, status: TransferStatus, *, host_has_result: bool = False
 ) -> None:
-    """Record an order that moves nothing; ``host_has_result`` says that its host already has the reply."""
+    """Record a transfer order that moves nothing; ``host_has_result`` says that its host already has the reply."""
     result = _build_result_record(machine, order, status, dict.fromkeys(order.cents, 0))
     record = replace(result, position=0, told=host_has_result)
     machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
@@ -213,6 +217,7 @@ def note_failure(
 def _build_result_record(
     machine: Machine, order: Order, status: TransferStatus, cents: Mapping[CreditKind, int]
 ) -> TransferRecord:
+    """Return the stored result of a transfer order that has moved these amounts, by kind of credit."""
     return TransferRecord(
         identifier=order.identifier,
         kind=order.kind,
@@ -228,13 +233,13 @@ def _build_result_record(
 
 
 def format_entry_id(identifier: str) -> str:
-    """Return the journal transaction id for a host's identifier; the journal rejects a duplicate."""
+    """Return the journal transaction id for a host's transfer identifier; the journal rejects a duplicate."""
     return f"transfer:{identifier}"
 
 
 # ---------------------------------------------------------------------------------------------- the lock
 def take_lock(machine: Machine, _: Event) -> None:
-    """Grant the lock."""
+    """Grant the transfer lock that the host has requested."""
     lock = _require_lock(machine)
     machine.state(HostMoney).lock = replace(lock, granted=True)
     machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
@@ -249,7 +254,7 @@ def offer_to_host(machine: Machine, _: Event) -> None:
 
 
 def end_lock(machine: Machine, _: Event) -> None:
-    """End the lock; a cash-out the host declined is paid another way, unless the host has forbidden that."""
+    """End the transfer lock; a cash-out that the host declined is paid another way, unless the host forbids that."""
     lock, machine.state(HostMoney).lock = _require_lock(machine), None
     if lock.granted:
         machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
@@ -270,6 +275,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
 
 
 def _require_lock(machine: Machine) -> Lock:
+    """Return the requested or granted transfer lock. Raises InvariantError if there is none."""
     money = machine.state(HostMoney)
     if money.lock is None:
         raise InvariantError("no lock to grant or end")
@@ -278,7 +284,7 @@ def _require_lock(machine: Machine) -> Lock:
 
 # ---------------------------------------------------------------------------------------------- promotions
 def expire_restricted(machine: Machine, _: Event) -> None:
-    """Remove expired restricted credit from the meter."""
+    """Remove restricted credit that has expired from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
     machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED: None})
@@ -287,7 +293,7 @@ def expire_restricted(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- in its turn
 def give_order_its_turn(_machine: Machine, _: Event) -> Event:
-    """Return the event that executes an order after the game, or refuses it if the machine is now busy.
+    """Return the event that executes a transfer order after the game, or refuses it if the machine is now busy.
 
     The order does not wait any longer: hours later it might credit another player.
     """
@@ -295,7 +301,7 @@ def give_order_its_turn(_machine: Machine, _: Event) -> Event:
 
 
 def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
-    """Return the event that grants a requested lock once the machine is idle."""
+    """Return the event that grants a requested transfer lock once the machine is idle."""
     return Event(EventType.LOCK_REQUESTED)
 
 
@@ -305,17 +311,17 @@ def cash_out_has_passed(machine: Machine, _: Event) -> bool:
 
 
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
-    """Return the event that pays the declined cash-out another way, once."""
+    """Return the event that pays another way, once, a cash-out that the host has declined."""
     machine.state(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, CashOut(passed=True))
 
 
 def takes_pool(machine: Machine, pool: int) -> bool:
-    """Return whether restricted credit of this pool may be added: credit of different pools is never mixed.
+    """Return whether restricted credit of this pool of the host may be added; different pools are never mixed.
 
     Both the credit on the meter and an authorised ticket that is still being stacked count.
     """
     on_meter = find_restricted_terms(machine)
     ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    coming = ticket.restricted if ticket is not None and ticket.status is Redeeming.PENDING else None
-    return all(terms is None or terms.pool == pool for terms in (on_meter, coming))
+    in_escrow = ticket.restricted if ticket is not None and ticket.status is Redeeming.PENDING else None
+    return all(terms is None or terms.pool == pool for terms in (on_meter, in_escrow))

@@ -21,16 +21,16 @@ FAULT: Final = "clock_doubted"
 
 
 def note_clock(machine: Machine) -> None:
-    """Judge the clock and record a new or cleared doubt; at startup, before anything else is recorded.
+    """Judge the clock and record a new or cleared doubt; at start-up, before anything else is recorded.
 
     The last time known to be right is stored with the doubt, because later entries carry the doubtful time.
     """
-    doubt, stored = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
+    doubt, recorded_doubt = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
     if doubt is None:
-        if stored is not None:
-            believed = ClockBelieved(now=_format_time_now(machine))
-            machine.post(CLOCK_BELIEVED, believed, state={KernelKey.CLOCK: None})
-    elif stored is None or stored["why"] != doubt:
+        if recorded_doubt is not None:
+            details = ClockBelieved(now=_format_time_now(machine))
+            machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
+    elif recorded_doubt is None or recorded_doubt["why"] != doubt:
         good = "" if machine.times.good is None else machine.times.good.isoformat()
         machine.post(
             CLOCK_DOUBTED,
@@ -40,6 +40,7 @@ def note_clock(machine: Machine) -> None:
 
 
 def _format_time_now(machine: Machine) -> str:
+    """Return the clock's time, ISO 8601."""
     return machine.clock.now().isoformat()
 
 
@@ -57,13 +58,13 @@ def date_is_the_clocks(machine: Machine, event: Event) -> bool:
 
 def confirm_clock(machine: Machine, event: Event) -> None:
     """Trust the clock from now on, because staff have confirmed the date."""
-    stored, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
+    recorded_doubt, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
     machine.times.confirm()
     machine.post(
         CLOCK_CONFIRMED,
         ClockConfirmed(
             now=now,
-            why="" if stored is None else stored["why"],
+            why="" if recorded_doubt is None else recorded_doubt["why"],
             person=find_actor(machine, event),
             persons=event.of(ClockForm).persons,
         ),

@@ -25,7 +25,7 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class ClockWatch:
-    """Compares the wall clock with the monotonic clock."""
+    """Service that compares the wall clock with the monotonic clock, to detect when the clock is set."""
 
     name = "clock watch"
 
@@ -36,19 +36,19 @@ class ClockWatch:
         self._wall, self._ns = self._clock.now(), self._clock.monotonic_ns()
 
     async def run(self) -> None:
-        """Check the clock periodically."""
+        """Check periodically whether the clock was set or is doubted."""
         while True:
             self.look()
             await asyncio.sleep(_LOOK_SECONDS)
 
     def look(self) -> None:
-        """Record a jump since the last check, and raise or clear the clock's fault."""
+        """Record a jump of the clock since the last check, and raise or clear the fault of a doubted clock."""
         wall, ns = self._clock.now(), self._clock.monotonic_ns()
-        expected: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
+        expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns
-        if abs(wall - expected) > JUMP:
-            changed = ClockChanged(last_entry=expected.isoformat(), now=wall.isoformat())
-            self._machine.post(CLOCK_CHANGED, changed)
+        if abs(wall - expected_wall) > JUMP:
+            change = ClockChanged(last_entry=expected_wall.isoformat(), now=wall.isoformat())
+            self._machine.post(CLOCK_CHANGED, change)
         note_clock(self._machine)
         doubted, has_fault = self._machine.memory.get(KernelKey.CLOCK), FAULT in self._machine.faults
         if doubted is not None and not has_fault:

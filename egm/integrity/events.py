@@ -10,7 +10,7 @@ from egm.staff.events import FilledForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryReady:
-    """The machine has started and read its memory: the version of its software, and its profile."""
+    """Event: the machine has started and read its memory; the version of its software, and its profile."""
 
     version: str | None = None
     profile: str | None = None
@@ -18,21 +18,21 @@ class MemoryReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTestResult:
-    """The self-test has passed; ``games``: the digest of each installed game, by id."""
+    """Event: the self-test has passed; ``games``: the digest of each installed game, by id."""
 
     games: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """The self-test or the random number generator has failed, and how."""
+    """Event: the self-test or the random number generator has failed, and how."""
 
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChange:
-    """A door was opened or closed; ``unattended`` if that happened while the machine was off."""
+    """Event: a door of the machine was opened or closed; ``unattended`` if that happened while the machine was off."""
 
     door: str
     unattended: bool | None = None
@@ -40,7 +40,7 @@ class DoorChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disabled(FilledForm):
-    """A host, a link or an operator disables the machine, and why."""
+    """Event: a host, a link or an operator disables the machine, and why."""
 
     source: str
     reason: str
@@ -48,7 +48,7 @@ class Disabled(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enabled(FilledForm):
-    """The source of an earlier :class:`Disabled` enables the machine again."""
+    """Event: the source of an earlier :class:`Disabled` enables the machine again."""
 
     source: str
     reason: str | None = None

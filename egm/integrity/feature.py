@@ -24,7 +24,7 @@ from egm.record_fields import Cents
 
 
 def _is_out_of_service(machine: Machine) -> bool:
-    """Return whether the machine, a host or operator, or a closing fault keeps it out of service."""
+    """Return whether the machine is out of service: by itself, for a host or operator, or through a closing fault."""
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or bool(list_disabling_sources(machine))

@@ -21,7 +21,7 @@ _FOLLOW_SECONDS: Final = 0.5
 
 
 class HardMeters:
-    """Sends the board the totals that its counters should show."""
+    """Service that sends the I/O board the totals that its electromechanical counters should show."""
 
     name = "hard_meters"
 
@@ -33,7 +33,7 @@ class HardMeters:
         board.watch_hard_meters()
 
     async def run(self) -> None:
-        """Update the counters after each change, until cancelled."""
+        """Update the electromechanical counters after each change, until cancelled."""
         while True:
             self._news.clear()
             if self.send_totals():
@@ -41,36 +41,36 @@ class HardMeters:
             await asyncio.sleep(_FOLLOW_SECONDS)
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
-        """Trigger another update."""
+        """Trigger another update of the counters after a change of the machine."""
         self._news.set()
 
     def send_totals(self) -> bool:
-        """Send the board its totals; return False while it has not reported its counters yet."""
-        counted = self._board.hard_meters_counted
-        if counted is None:
+        """Send the I/O board its counters' totals; return False while it has not reported the counters yet."""
+        counter_pulses = self._board.hard_meters_counted
+        if counter_pulses is None:
             return False
-        metered = self._count_due_pulses()
-        fitted = self._machine.memory.get(IntegrityKey.HARD_METERS)
-        if fitted is None:
-            fitted = [pulses - count for pulses, count in zip(metered, counted, strict=True)]
+        meter_pulses = self._count_due_pulses()
+        offsets = self._machine.memory.get(IntegrityKey.HARD_METERS)
+        if offsets is None:
+            offsets = [pulses - count for pulses, count in zip(meter_pulses, counter_pulses, strict=True)]
             self._machine.post(
                 HARD_METERS_FITTED,
-                HardMetersFitted(counted=tuple(counted)),
-                state={IntegrityKey.HARD_METERS: fitted},
+                HardMetersFitted(counted=tuple(counter_pulses)),
+                state={IntegrityKey.HARD_METERS: offsets},
             )
-        totals = tuple(pulses - less for pulses, less in zip(metered, fitted, strict=True))
+        totals = tuple(pulses - offset for pulses, offset in zip(meter_pulses, offsets, strict=True))
         self._board.hard_meters(totals)
         return True
 
     def _count_due_pulses(self) -> list[int]:
-        """Return the electronic meters in whole pulses, by counter; fractions are carried over."""
+        """Return the electronic meters in whole pulses, by electromechanical counter; fractions are carried over."""
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
         return pulses + [0] * (HARD_METERS - len(pulses))
 
 
 def create_hard_meters(context: MachineContext) -> Iterable[Attachment]:
-    """Return the service if the profile requires hard meters and the cabinet has a board for them."""
+    """Return the hard-meter service if the profile requires it and the cabinet has an I/O board."""
     pulse_cents = context.engine.machine.profile.hard_meters.pulse_cents
     board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)
     return () if pulse_cents is None or board is None else (HardMeters(context, board, pulse_cents),)

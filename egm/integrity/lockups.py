@@ -48,18 +48,21 @@ from rng import RandomService, ReseedNotAllowed, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def door_was_open(machine: Machine, event: Event) -> bool:
-    """Return whether the door is recorded as open; a repeated close changes nothing."""
+    """Return whether the door named in the event is recorded as open; a repeated close changes nothing."""
     return event.of(DoorChange).door in machine.doors_open
 
 
 def has_failed(machine: Machine, _: Event) -> bool:
-    """Return whether a self-test or the generator failed, as opposed to a host or operator disabling the machine."""
+    """Return whether the machine is out of service because its self-test or random number generator failed.
+
+    A host or operator that disables the machine does not count.
+    """
     return machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
 
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Count the boot, and record the running software and the venue's gaming day; once for all positions.
+    """Count the start, and record the running software and the venue's gaming day; once for all positions.
 
     Each position records the terms of its residual credit if they have changed.
     """
@@ -68,13 +71,13 @@ def record_power_up(machine: Machine, event: Event) -> None:
         if terms:
             machine.post(RESIDUAL_TERMS, state=terms)
         return
-    ready = event.of(MemoryReady)
+    memory_ready = event.of(MemoryReady)
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.post(
         POWER_UP,
         PowerUp(
-            version=ready.version,
-            profile=ready.profile,
+            version=memory_ready.version,
+            profile=memory_ready.profile,
             time_zone=machine.identity.house.time_zone,
             day_ends_hour=machine.identity.day_ends_hour,
         ),
@@ -84,32 +87,35 @@ def record_power_up(machine: Machine, event: Event) -> None:
 
 
 def record_self_test(machine: Machine, event: Event) -> None:
-    """Record the self-test. A pass clears an earlier self-test failure, never a failure of the generator."""
+    """Record a passed self-test; it clears an earlier self-test failure, never a failure of the generator."""
     if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
         machine.notice = Notice(code="restarted")
     if machine.position.number > 1:
         return
-    stopped = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
-    lifted: dict[str, object] = (
-        {IntegrityKey.OUT_OF_SERVICE: None} if stopped is not None and stopped["cause"] == "self_test" else {}
+    outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    state: dict[str, object] = (
+        {IntegrityKey.OUT_OF_SERVICE: None} if outage is not None and outage["cause"] == "self_test" else {}
     )
-    machine.post(SELF_TEST_PASSED, SelfTestPassed(games=event.of(SelfTestResult).games), state=lifted)
+    machine.post(SELF_TEST_PASSED, SelfTestPassed(games=event.of(SelfTestResult).games), state=state)
 
 
 def take_out_of_service(machine: Machine, event: Event) -> None:
-    """Stop offering games. The credits stay the player's and can be cashed out."""
+    """Take the machine out of service after a failed self-test or generator: no game is offered.
+
+    The credits stay the player's and can be cashed out.
+    """
     detail = event.of(Failure).detail
     if event.type is EventType.CHANCE_FAILED:
-        entry, stopped = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
+        entry, out_of_service = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
     else:
-        entry, stopped = SELF_TEST_FAILED, OutOfService(cause="self_test", detail=detail)
-    machine.post(entry, stopped, state={IntegrityKey.OUT_OF_SERVICE: stopped})
+        entry, out_of_service = SELF_TEST_FAILED, OutOfService(cause="self_test", detail=detail)
+    machine.post(entry, out_of_service, state={IntegrityKey.OUT_OF_SERVICE: out_of_service})
 
 
 def list_disabling_sources(machine: Machine) -> dict[str, object]:
-    """Return who has disabled the machine: by source, the reason and since when."""
+    """Return who has disabled the machine: by source, the stored reason and since when."""
     states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
-    return {key.removeprefix(IntegrityKey.DISABLED): held for key, held in states}
+    return {key.removeprefix(IntegrityKey.DISABLED): record for key, record in states}
 
 
 def record_disabled(machine: Machine, event: Event) -> None:
@@ -121,16 +127,16 @@ def record_disabled(machine: Machine, event: Event) -> None:
     disabled = event.of(Disabled)
     if disabled.source in list_disabling_sources(machine):
         return
-    held = Held(reason=disabled.reason, since=machine.clock.now().isoformat())
+    record = Held(reason=disabled.reason, since=machine.clock.now().isoformat())
     machine.post(
         SERVICE_DISABLED,
-        ServiceDisabled(source=disabled.source, reason=held.reason, since=held.since),
-        state={f"{IntegrityKey.DISABLED}{disabled.source}": held},
+        ServiceDisabled(source=disabled.source, reason=record.reason, since=record.since),
+        state={f"{IntegrityKey.DISABLED}{disabled.source}": record},
     )
 
 
 def record_enabled(machine: Machine, event: Event) -> None:
-    """Enable the machine again for the same source."""
+    """Enable the machine again for the source that has disabled it."""
     enabled = event.of(Enabled)
     if enabled.source not in list_disabling_sources(machine):
         return
@@ -175,7 +181,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:
-    """Record a closed door."""
+    """Record that a door was closed."""
     change = event.of(DoorChange)
     door = change.door
     machine.post(
@@ -188,7 +194,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
 
 
 def reseed(machine: Machine, _: Event) -> None:
-    """Reseed the generator after a door is closed, if the profile requires it then."""
+    """Reseed the random number generator after a door is closed, if the profile requires it then."""
     if machine.chance is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
@@ -205,7 +211,7 @@ _NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_
 
 
 def record_fault(machine: Machine, event: Event) -> None:
-    """Record a fault until it is cleared; a device's report that it is open counts as an opening."""
+    """Record that a fault is active until it is cleared; a device's report that it is open counts as an opening."""
     fault = event.of(FaultChange)
     code = fault.code
     if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
@@ -217,20 +223,20 @@ def record_fault(machine: Machine, event: Event) -> None:
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
-    """Clear the fault if its cause has gone and staff need not clear it; report what happened to held money."""
+    """Clear a fault whose cause has gone, unless staff must clear it; report what happened to held money."""
     fault = event.of(FaultChange)
     code = fault.code
-    was_active, held = code in machine.faults, build_held_money_values(machine, code)
+    was_active, held_money = code in machine.faults, build_held_money_values(machine, code)
     clear_fault(machine, code, fault.detail)
     is_over = was_active and code not in machine.faults and not get_fault(code).locks
     last_notice = None if machine.notice is None else machine.notice.code
-    if is_over and held and last_notice not in _NOTICES_OF_MONEY:
-        notice_code = "held_over_amount" if "amount_cents" in held else "held_over"
-        machine.notice = Notice(code=notice_code, values=held)
+    if is_over and held_money and last_notice not in _NOTICES_OF_MONEY:
+        notice_code = "held_over_amount" if "amount_cents" in held_money else "held_over"
+        machine.notice = Notice(code=notice_code, values=held_money)
 
 
 def clear_tilts(machine: Machine, event: Event) -> None:
-    """Clear the faults that an attendant may clear."""
+    """Clear the active faults that an attendant may clear."""
     clearable = [code for code, entry in machine.faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
@@ -247,13 +253,13 @@ def clear_tilts(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorStart:
-    """The function that instantiates a new generator; it raises RngError if the tests fail again."""
+    """The function that instantiates a new random number generator; it raises RngError if the tests fail again."""
 
     start: Callable[[], RandomService]
 
 
 def restart_generator(machine: Machine, event: Event) -> None:
-    """Instantiate a new generator, with authority: the only recovery from a failed generator."""
+    """Instantiate a new random number generator, with authority: the only recovery from a failed one."""
     try:
         machine.chance = machine.state(GeneratorStart).start()
     except RngError as error:

@@ -23,7 +23,7 @@ _PAUSE_S: Final = 10.0
 
 
 class MemoryWatch:
-    """Raises and clears the faults of the journal's media."""
+    """Service that raises and clears the faults of the journal's media: missing, replaced or full."""
 
     name = "memory"
 
@@ -33,7 +33,7 @@ class MemoryWatch:
         self._requested = asyncio.Event()
 
     async def run(self) -> None:
-        """Check after changes and periodically, until cancelled."""
+        """Check the media after changes and periodically, until cancelled."""
         while True:
             self.look()
             self._requested.clear()
@@ -44,12 +44,12 @@ class MemoryWatch:
                 continue
 
     def changed(self, _: Snapshot) -> None:
-        """Trigger a check if a new cause has appeared."""
+        """Trigger a check of the media if a new cause of a fault has appeared."""
         if self._find_causes().keys() - self._machine.faults.keys():
             self._requested.set()
 
     def look(self) -> None:
-        """Raise the faults of new causes, and clear the faults of causes that are gone."""
+        """Raise the faults of media with a new cause, and clear the faults whose cause is gone."""
         journal = self._machine.journal
         journal.look_for_room()
         causes = self._find_causes()
@@ -63,6 +63,7 @@ class MemoryWatch:
             self._machine.post(MEMORY_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
     def _find_causes(self) -> Mapping[str, str]:
+        """Return the present causes of faults of the journal's media: by fault code, the details."""
         journal = self._machine.journal
         causes = {
             MISSING: journal.missing,

@@ -13,7 +13,7 @@ from egm.money.records.held_money import build_held_money_values
 def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
     faults = machine.faults
-    for code in filter(lambda each: get_fault(each).is_players, list_faults_to_show(faults)):
+    for code in filter(lambda each: get_fault(each).is_shown_to_player, list_faults_to_show(faults)):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
@@ -21,9 +21,9 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
         )
     if machine.memory.get(IntegrityKey.SERVICE) is not None:
         yield Notice(code="service_called")
-    stopped = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
-    if stopped is not None:
-        yield Notice(code=f"out_of_service.{stopped['cause']}", severity="alarm")
+    outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
+    if outage is not None:
+        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm")
     for code, entry in faults.items():
         if get_fault(code).closes:
             yield Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})

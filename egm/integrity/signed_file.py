@@ -45,7 +45,7 @@ _SEAL_PURPOSE: Final = b"cabinet file"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature of a cabinet file; ``digest`` is the SHA-256 of its bytes, ``at`` ISO 8601 UTC."""
+    """A signature of a cabinet file; ``digest`` is the SHA-256 of the file's bytes, ``at`` ISO 8601 UTC."""
 
     digest: str
     persons: tuple[str, ...]
@@ -54,9 +54,9 @@ class Signature:
 
     @classmethod
     def read(cls, path: Path) -> "tuple[Self, bool] | None":
-        """Return the signature of a state folder and whether this machine's key authenticates it, or None without one.
+        """Return the cabinet file's signature in a state folder, and whether this machine's key authenticates it.
 
-        Raises OperatorError if the file is not a signature.
+        Return None if there is no signature. Raises OperatorError if the file is not a signature.
         """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -69,14 +69,15 @@ class Signature:
             return None
         except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise OperatorError(f"{path}: not a signature of a cabinet file: {error!r}") from error
-        expected = signature._seal(path.parent)
-        return signature, bool(expected) and hmac.compare_digest(expected, seal)
+        expected_seal = signature._seal(path.parent)
+        return signature, bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
 
     def write(self, path: Path) -> None:
-        """Store the signature for the machine, authenticated with its key if there is one yet. Raises OSError."""
+        """Write the signature to a file, authenticated with the machine's key if there is one yet. Raises OSError."""
         replace_private(path, json.dumps({**asdict(self), "seal": self._seal(path.parent)}))
 
     def _seal(self, folder: Path) -> str:
+        """Return the signature's HMAC with the machine key in ``folder``, or "" if there is no intact key."""
         try:
             key = MachineKey.load(DiskStorage(), folder)
         except JournalError:
@@ -96,17 +97,17 @@ class SignedFile:
 
 
 def find_last_signed_file(journal: JournalView) -> SignedFile | None:
-    """Return the cabinet file signed last, also if that was before an authorised clear; None if none exists."""
+    """Return the cabinet file signed last, even before an authorised memory clear; None if none ever was."""
     entry = next(journal.entries((CABINET_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
-    stored = journal.state(IntegrityKey.CABINET)
+    signature = journal.state(IntegrityKey.CABINET)
     text = (
         ""
         if entry is None
         else str(read_details(entry).get("text" if entry.kind == CABINET_SIGNED.kind else CABINET_TEXT, ""))
     )
-    if not text or not isinstance(stored, dict):
+    if not text or not isinstance(signature, dict):
         return None
-    return SignedFile(text, str(stored["digest"]), tuple(map(str, stored["persons"])))
+    return SignedFile(text, str(signature["digest"]), tuple(map(str, signature["persons"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,44 +118,44 @@ class FileInUse:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the file, or an empty string without one."""
+        """Return the SHA-256 of the cabinet file in use, or an empty string without one."""
         return digest_of(self.text) if self.text else ""
 
 
 def digest_of(text: str) -> str:
-    """Return the SHA-256 of a cabinet file."""
+    """Return the SHA-256 of a cabinet file's text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
-    """Check at startup that the file is signed, accept a waiting signature, and otherwise raise a fault."""
+    """Check at start-up that the cabinet file is signed; accept a waiting signature, otherwise raise a fault."""
     machine.install(FileInUse(file.text))
-    now, stored = digest_of(file.text), machine.memory.get(IntegrityKey.CABINET)
+    digest, record = digest_of(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
         return
     path, signed, why = folder / FILE_NAME, None, ""
     try:
         waiting = Signature.read(path)
-        if waiting is not None and waiting[0].digest == now and (waiting[1] or stored is None):
+        if waiting is not None and waiting[0].digest == digest and (waiting[1] or record is None):
             signed = waiting[0]
     except OperatorError as error:
         why = str(error)
-    if signed is not None and stored is not None and (stored["at"], stored["digest"]) == (signed.at, now):
+    if signed is not None and record is not None and (record["at"], record["digest"]) == (signed.at, digest):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
-        why = _reason_not_accepted(machine, signed, changes=stored is None or stored["digest"] != now)
+        why = _reason_not_accepted(machine, signed, changes=record is None or record["digest"] != digest)
         if not why:
             _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
-            stored = machine.memory.get(IntegrityKey.CABINET)
-    if stored is None:
+            record = machine.memory.get(IntegrityKey.CABINET)
+    if record is None:
         note_fault(machine, FAULT, why)
     else:
-        note_fault(machine, FAULT, "" if stored["digest"] == now else why or now[:16])
+        note_fault(machine, FAULT, "" if record["digest"] == digest else why or digest[:16])
 
 
 def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) -> str:
-    """Return why a waiting signature is not accepted now, or an empty string.
+    """Return why a waiting signature of the cabinet file is not accepted now, or an empty string.
 
     ``changes`` is False for a file that was restored: then money on the machine does not matter.
     """
@@ -169,18 +170,19 @@ def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) 
 
 
 def _count_persons_required(machine: Machine) -> int:
+    """Return the number of persons who must sign a cabinet file under this machine's profile."""
     return 2 if Permission.CONFIGURE in machine.profile.staff.two_persons else 1
 
 
 # ---------------------------------------------------------------------------------------------- by persons
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
-    stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
-    return bool(in_use.text) and (stored is None or stored["digest"] != in_use.digest)
+    record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
+    return bool(in_use.text) and (record is None or record["digest"] != in_use.digest)
 
 
 def sign_file(machine: Machine, event: Event) -> None:
-    """Record that staff have signed the file in use."""
+    """Record that staff have signed the cabinet file in use."""
     form = event.of(SignatureForm)
     at = machine.clock.now().isoformat(timespec="seconds")
     _record_signature(machine, form.persons, form.reason, at)
@@ -188,7 +190,8 @@ def sign_file(machine: Machine, event: Event) -> None:
 
 
 def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
-    stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
+    """Record that the cabinet file in use is signed, with its text and by whom."""
+    last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
     machine.post(
         CABINET_SIGNED,
         CabinetSigned(
@@ -196,7 +199,7 @@ def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at:
             persons=tuple(persons),
             at=at,
             reason=reason,
-            before="" if stored is None else stored["digest"],
+            before="" if last_record is None else last_record["digest"],
             text=in_use.text,
         ),
         state={IntegrityKey.CABINET: SignedBy(digest=in_use.digest, persons=tuple(persons), at=at)},

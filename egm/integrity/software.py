@@ -48,25 +48,25 @@ class Verifier:
         self._file: CabinetFile = context.file
 
     def verify_at_start(self) -> None:
-        """Examine everything before play is possible, and record what has changed since the last start."""
+        """Verify all software before play is possible, and record what has changed since the last start."""
         pinned = self._file.software
-        stored = self._machine.memory.read(InstalledSoftware, IntegrityKey.SOFTWARE)
+        installed = self._machine.memory.read(InstalledSoftware, IntegrityKey.SOFTWARE)
         if pinned is None:
-            if stored is not None:
-                self._record_installed_changes(stored, None)
+            if installed is not None:
+                self._record_installed_changes(installed, None)
             return
         machine = self._machine
         games = machine.games.values()
-        read = (machine.profile.file, *(game.source for game in games))
-        opened = [source for source in read if source is not None]
-        opened += [source for game in games for source in game.assets.values()]
-        findings = examine(pinned.manifest, pinned.key, list_own_files(self._file), opened)
+        sources = (machine.profile.file, *(game.source for game in games))
+        files_read = [source for source in sources if source is not None]
+        files_read += [source for game in games for source in game.assets.values()]
+        findings = examine(pinned.manifest, pinned.key, list_own_files(self._file), files_read)
         if findings.is_all_as_signed:
-            self._record_installed_changes(stored, findings)
+            self._record_installed_changes(installed, findings)
         self._record_findings(findings, "start")
 
     async def examine_again(self, why: str) -> None:
-        """Examine the software again in a separate process."""
+        """Verify the software again, in a separate process; ``why`` is the occasion."""
         pinned = self._file.software
         if pinned is None:
             return
@@ -77,63 +77,72 @@ class Verifier:
         self._record_findings(findings, why)
 
     def _record_findings(self, findings: Findings, why: str) -> None:
-        standing = self._machine.faults.get(DIFFERS)
+        """Record the result of a verification of the software, and raise or clear its faults."""
+        active_fault = self._machine.faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
             self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, when=why))
         else:
             self._machine.post(SOFTWARE_DIFFERS, SoftwareDiffers(trouble=findings.trouble, when=why))
-        if standing is not None and standing["detail"] != detail:
+        if active_fault is not None and active_fault["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))
         if not findings.is_all_as_signed:
             self._raise_fault(CHECK, detail)
             self._raise_fault(DIFFERS, detail)
 
     def _raise_fault(self, code: str, detail: str) -> None:
+        """Submit the event that raises a fault about the software."""
         self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
 
     # ------------------------------------------------------------------ what is installed
-    def _record_installed_changes(self, stored: InstalledSoftware | None, findings: Findings | None) -> None:
-        """Record what has changed since the last start (A-16); a different signer needs a technician."""
-        now = InstalledSoftware(
+    def _record_installed_changes(
+        self, last_installed: InstalledSoftware | None, findings: Findings | None
+    ) -> None:
+        """Record changes of the installed software since the last start (A-16); a new signer needs a technician."""
+        installed = InstalledSoftware(
             version="" if findings is None else findings.version,
             signer="" if findings is None else findings.signer,
             components={} if findings is None else dict(findings.components or {}),
         )
-        if stored == now:
+        if last_installed == installed:
             return
-        before = stored or InstalledSoftware(version="", signer="", components={})
+        last_known = last_installed or InstalledSoftware(version="", signer="", components={})
         self._machine.post(
             SOFTWARE_CHANGED,
             SoftwareChanged(
-                version=(before.version, now.version),
-                signer=(before.signer, now.signer),
+                version=(last_known.version, installed.version),
+                signer=(last_known.signer, installed.signer),
                 reason="" if findings is None else findings.reason,
-                components=compare_digests(before.components, now.components),
+                components=compare_digests(last_known.components, installed.components),
             ),
-            state={IntegrityKey.SOFTWARE: None if findings is None else now},
+            state={IntegrityKey.SOFTWARE: None if findings is None else installed},
         )
-        if stored is not None and before.signer != now.signer:
-            self._raise_fault(CHECK, f"{before.signer} → {now.signer or '-'}")
+        if last_installed is not None and last_known.signer != installed.signer:
+            self._raise_fault(CHECK, f"{last_known.signer} → {installed.signer or '-'}")
 
 
 def _format_file_names(names: tuple[str, ...]) -> str:
-    """Return the differing files as one line for the screen; the journal has the full list."""
+    """Return the names of the differing files as one line for the screen; the journal has the full list."""
     more = len(names) - _SHOWN_MAX
     return ", ".join(names[:_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
 
 
-def compare_digests(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the digests before and after of each component added, removed or changed; empty if absent."""
+def compare_digests(
+    old_digests: Mapping[str, str], new_digests: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """Return the digests before and after of each software component that was added, removed or changed.
+
+    The digest of an absent component is empty.
+    """
     return {
-        name: (before.get(name, ""), now.get(name, ""))
-        for name in sorted(before.keys() | now.keys())
-        if before.get(name) != now.get(name)
+        name: (old_digests.get(name, ""), new_digests.get(name, ""))
+        for name in sorted(old_digests.keys() | new_digests.keys())
+        if old_digests.get(name) != new_digests.get(name)
     }
 
 
 class Reverification:
-    """Examines again after a door has closed, on request, and after the configured hours."""
+    """Service that verifies the software again after a door has closed, on request, and after the configured hours."""
 
     name = "software"
 
@@ -146,7 +155,7 @@ class Reverification:
         context.engine.machine.state(SoftwareCheck).request = partial(self._request, "asked")
 
     async def run(self) -> None:
-        """Run the examinations until cancelled."""
+        """Run the verifications of the software until cancelled."""
         while True:
             try:
                 async with asyncio.timeout(self._hours * 3600):
@@ -157,16 +166,17 @@ class Reverification:
             await self._verifier.examine_again(self._why)
 
     def changed(self, now: Snapshot) -> None:
-        """Request an examination if a door has closed."""
+        """Request a verification of the software if a door has closed."""
         if set(self._doors) - set(now.doors_open):
             self._request("door_closed")
         self._doors = now.doors_open
 
     def _request(self, why: str) -> None:
+        """Request a verification of the software; ``why`` is the occasion."""
         self._why = why
         self._requested.set()
 
 
 def create_reverification(context: MachineContext) -> Iterable[Attachment]:
-    """Return the service if the cabinet file pins a manifest."""
+    """Return the reverification service if the cabinet file pins a manifest."""
     return () if context.file.software is None else (Reverification(context),)

@@ -29,7 +29,10 @@ _RULED_ON: Final = frozenset({"progressive_unproved"})
 
 
 def _list_clearable_faults(machine: Machine) -> list[str]:
-    """Return the faults a technician may clear now; the software check only once the files are right."""
+    """Return the codes of the faults that a technician may clear now.
+
+    The software check is among them only once the files are right.
+    """
     faults = machine.faults
     return [
         code
@@ -49,23 +52,23 @@ class SoftwareCheck:
 
 # ---------------------------------------------------------------------------------------------- guards
 def technician_is_needed(machine: Machine, _: Event) -> bool:
-    """Return whether a fault waits for a technician and its cause has gone."""
+    """Return whether a fault can be cleared by a technician now."""
     return bool(_list_clearable_faults(machine))
 
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
-    """Return whether there is a manifest to compare the software with."""
+    """Return whether there is a signed manifest to compare the software with."""
     return machine.state(SoftwareCheck).request is not None
 
 
 def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
-    """Return whether there are counters that follow the electronic meters."""
+    """Return whether hard meters, counters that follow the electronic meters, have been seen."""
     return machine.memory.get(IntegrityKey.HARD_METERS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
-    """Clear the faults whose cause the technician has found, with their finding."""
+    """Clear the faults whose cause the technician has found, and record the finding."""
     codes, form = _list_clearable_faults(machine), event.of(FaultsForm)
     machine.post(
         FAULTS_SETTLED,
@@ -80,7 +83,7 @@ def settle_faults(machine: Machine, event: Event) -> None:
 
 
 def verify_software(machine: Machine, event: Event) -> None:
-    """Request an examination of all software files now."""
+    """Request a verification of all software files now."""
     request = machine.state(SoftwareCheck).request
     if request is not None:
         machine.post(SOFTWARE_CHECK_ENTRY, SoftwareCheckRequested(person=find_actor(machine, event)))
@@ -88,7 +91,7 @@ def verify_software(machine: Machine, event: Event) -> None:
 
 
 def refit_hard_meters(machine: Machine, event: Event) -> None:
-    """Record that the board or its counters were exchanged: they count on from their present values (D-20).
+    """Record that the I/O board or its counters were exchanged: they count on from their present values (D-20).
 
     Pulses still owed to the old counters are not given to the new ones; the electronic meters have them.
     """

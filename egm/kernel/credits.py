@@ -47,7 +47,7 @@ def build_credit_transfers(
     kinds: Iterable[CreditKind] = CreditKind,
     position: Position = Position(),  # noqa: B008 (a value, and frozen)
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that move ``amount_cents`` of a player's credits to ``target``.
+    """Return the transfers that move ``amount_cents`` of a player's credits to the account ``target``.
 
     The credit kinds are used one after the other, in the given order. ``available_cents`` returns the
     unreserved balance of an account. Raises :class:`InvariantError` if the kinds together do not cover the
@@ -70,26 +70,26 @@ def build_credit_transfers(
 def split_stakes(
     staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """Divide staked credit among the given amounts; return (account, cents) pairs for each amount.
+    """Divide the credit staked in a round among the given amounts; return each amount's (account, cents) pairs.
 
     Each amount takes the credit kinds in the order in which a wager takes them. List first the amount that is
     lost or won, then the amount that stays on the table, and the refund last. Promotional credit that only
     moves keeps its kind. Raises :class:`InvariantError` if the amounts do not add up to the stake.
     """
-    left = {position.account(kind): 0 for kind in CreditKind}
+    unassigned_cents = {position.account(kind): 0 for kind in CreditKind}
     for account, cents in staked:
-        left[account] = left.get(account, 0) + cents
+        unassigned_cents[account] = unassigned_cents.get(account, 0) + cents
     parts = []
     for amount_cents in amounts_cents:
         part, remaining_cents = [], amount_cents
-        for account, there_cents in list(left.items()):
-            cents = min(there_cents, max(remaining_cents, 0))
-            left[account] -= cents
+        for account, account_cents in list(unassigned_cents.items()):
+            cents = min(account_cents, max(remaining_cents, 0))
+            unassigned_cents[account] -= cents
             remaining_cents -= cents
             part += [(account, cents)] if cents else []
         if remaining_cents:
             raise InvariantError(f"{amount_cents} cents of what was staked: {remaining_cents} are not there")
         parts.append(tuple(part))
-    if any(left.values()):
-        raise InvariantError(f"{sum(left.values())} cents that were staked went nowhere")
+    if any(unassigned_cents.values()):
+        raise InvariantError(f"{sum(unassigned_cents.values())} cents that were staked went nowhere")
     return tuple(parts)

@@ -14,14 +14,14 @@ _NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "so
 
 
 class RuledMachine(Protocol):
-    """The part of the machine that the engine itself uses."""
+    """A machine that the state-machine engine can drive: it shows notices and records unexpected events."""
 
     notice: Notice | None
 
     def record_unexpected_event(
         self, event: str, state: str, reason: str, values: Mapping[str, int | str]
     ) -> None:
-        """Record an event that no rule accepts, and why."""
+        """Record in the journal an event that no rule accepts in this state, and why."""
         ...
 
 
@@ -42,9 +42,9 @@ class Engine(Generic[MachineT]):
 
         Raises InvariantError if AFTER_EVENT or AT_REST has no unguarded rule in some state.
         """
-        for own in (EventType.AFTER_EVENT, EventType.AT_REST):
-            is_decided = all(any(not rule.guards for rule in rules.of(state, own)) for state in State)
-            check_invariant(is_decided, f"no rule decides {own} in every state")
+        for event in (EventType.AFTER_EVENT, EventType.AT_REST):
+            is_decided = all(any(not rule.guards for rule in rules.of(state, event)) for state in State)
+            check_invariant(is_decided, f"no rule decides {event} in every state")
         self.machine: Final = machine
         self.rules: Final = rules
         self.state = State.BOOT
@@ -55,39 +55,39 @@ class Engine(Generic[MachineT]):
 
     @property
     def is_busy(self) -> bool:
-        """Return whether an event is being handled. When it is finished, the engine calls ``changed``."""
+        """Return whether the engine is handling an event; once that event is finished, the engine calls ``changed``."""
         return self._busy
 
     def handle(self, type_: EventName, /, **data: object) -> None:
-        """Build an event with these values and process it; see :meth:`submit`.
+        """Build an event of this type with the payload values ``data``, and process it; see :meth:`submit`.
 
         Raises EventError if the values differ from the payload declared for the event.
         """
         self.submit(self.rules.payloads.build(type_, data))
 
     def submit(self, event: Event) -> None:
-        """Process an event and all events that follow from it, then call ``changed``.
+        """Process an event and all events that follow from it, then call the engine's ``changed``.
 
-        If another event is being handled, the event is processed after it. Raises EventError if the event does
-        not carry the payload that is declared for it.
+        If another event is being handled, the event is processed after it. Raises EventError if the event
+        does not carry the payload that is declared for it.
         """
         self._queue.append(event)
         if self._busy:
             return
         self._busy = True
-        rested = list[Rule[MachineT]]()
+        rules_at_rest = list[Rule[MachineT]]()
         try:
             while self._queue:
                 self._handle_one_event(self._queue.popleft())
                 self._finish_event()
                 if not self._queue:
-                    self._apply_engine_event(EventType.AT_REST, rested)
+                    self._apply_engine_event(EventType.AT_REST, rules_at_rest)
         finally:
             self._busy = False
         self._changed()
 
     def settle(self) -> None:
-        """Change to the state that the memory now implies, after another position has changed shared memory.
+        """Change to the state that the memory now implies, after another player position has changed shared memory.
 
         Nothing happens while an event is being handled, or if the state is still right.
         """
@@ -97,33 +97,34 @@ class Engine(Generic[MachineT]):
             self.handle(EventType.MACHINE_CHANGED)
 
     def accepts(self, type_: EventName, /) -> bool:
-        """Return whether a rule would accept the event now, with the defaults of its payload. Changes nothing."""
+        """Return whether a rule would accept an event of this type now, with a default payload. Changes nothing."""
         return self.accepts_event(self.rules.payloads.build(type_, {}))
 
     def accepts_event(self, event: Event) -> bool:
-        """Return whether a rule would accept the event now. Changes nothing."""
+        """Return whether a rule of the state table would accept the event now. Changes nothing."""
         self.rules.payloads.check(event)
         return self._find_accepting_rule(event)[0] is not None
 
     def derive_state(self) -> State:
-        """Return the state that follows from the durable memory."""
+        """Return the machine state that follows from the durable memory."""
         return self.rules.derive_state(self.machine)
 
     def _find_accepting_rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
-        """Return the rule that accepts the event, and an empty text.
+        """Return the rule of the state table that accepts the event, and an empty text.
 
         If none does, return None and the reason: the name of the last rule's failed guard, or the name of the
         state if the state has no rule for the event.
         """
         reason = self.state.value
         for rule in self.rules.of(self.state, event.type):
-            failed = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
-            if failed is None:
+            failed_guard = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
+            if failed_guard is None:
                 return rule, ""
-            reason = failed.__name__
+            reason = failed_guard.__name__
         return None, reason
 
     def _handle_one_event(self, event: Event) -> None:
+        """Apply the rule that accepts the event, or refuse the event if none does."""
         self.rules.payloads.check(event)
         rule, reason = self._find_accepting_rule(event)
         if rule is None:
@@ -132,17 +133,19 @@ class Engine(Generic[MachineT]):
             self._apply_rule(rule, event)
 
     def _apply_rule(self, rule: Rule[MachineT], event: Event) -> None:
+        """Run the rule's effects, queue the events that they return, and change to the rule's next state."""
         if rule.refusal is Refusal.REPORT:  # a person's new request replaces the notice about the last one
             self.machine.notice = None
         try:
-            follow = [effect(self.machine, event) for effect in rule.effects]
+            next_events = [effect(self.machine, event) for effect in rule.effects]
         except SupersededBy as turn:
             self._queue.appendleft(turn.event)
             return
-        self._queue.extend(one for one in follow if one is not None)
+        self._queue.extend(next_event for next_event in next_events if next_event is not None)
         self.state = self._find_next_state(rule)
 
     def _find_next_state(self, rule: Rule[MachineT]) -> State:
+        """Return the state to which an applied rule leads: the one it names, the derived one, or the present one."""
         match rule.next:
             case State() as state:
                 return state
@@ -153,12 +156,13 @@ class Engine(Generic[MachineT]):
         return self.state
 
     def _finish_event(self) -> None:
-        taken = list[Rule[MachineT]]()
-        while self._apply_engine_event(EventType.AFTER_EVENT, taken):
+        """Apply every AFTER_EVENT rule whose guards hold, each at most once."""
+        applied_rules = list[Rule[MachineT]]()
+        while self._apply_engine_event(EventType.AFTER_EVENT, applied_rules):
             pass
 
-    def _apply_engine_event(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
-        """Apply the first rule for an engine event whose guards hold and that is not in ``taken``, and add it there.
+    def _apply_engine_event(self, type_: EventType, applied_rules: list[Rule[MachineT]]) -> bool:
+        """Apply the first rule for an engine event whose guards hold and that is not in ``applied_rules``, and add it.
 
         Return False if there is no such rule, or if it has no effects.
         """
@@ -167,17 +171,18 @@ class Engine(Generic[MachineT]):
             (
                 rule
                 for rule in self.rules.of(self.state, type_)
-                if rule not in taken and all(guard(self.machine, event) for guard in rule.guards)
+                if rule not in applied_rules and all(guard(self.machine, event) for guard in rule.guards)
             ),
             None,
         )
         if rule is None or not rule.effects:
             return False
-        taken.append(rule)
+        applied_rules.append(rule)
         self._apply_rule(rule, event)
         return True
 
     def _refuse(self, event: Event, reason: str) -> None:
+        """Show the person why no rule accepts the event, or record it as unexpected, as the event's rules specify."""
         if self.rules.refusal(event.type) is Refusal.REPORT:
             self.machine.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
@@ -192,15 +197,16 @@ class Engine(Generic[MachineT]):
         their values. For every other field only the type of the value is recorded, because ticket numbers are
         secret.
         """
-        seen = (event.type, self.state, reason)
-        if seen in self._unexpected:
+        refused_event = (event.type, self.state, reason)
+        if refused_event in self._unexpected:
             return
-        self._unexpected.add(seen)
+        self._unexpected.add(refused_event)
         values = {name: _describe_value(name, value) for name, value in event.given_values().items()}
         self.machine.record_unexpected_event(event.type.value, self.state.value, reason, values)
 
 
 def _describe_value(name: str, value: object) -> int | str:
+    """Return a payload field's value for the journal, or only the name of its type if the value may be secret."""
     if isinstance(value, int):
         return value
     if isinstance(value, str):

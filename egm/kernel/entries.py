@@ -32,7 +32,7 @@ class EntryError(InvariantError):
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Permitted transfers from ``source`` to ``target``; ``*`` matches any part of an account's name."""
+    """Permitted transfers from account ``source`` to account ``target``; ``*`` matches any part of a name."""
 
     source: str
     target: str
@@ -40,7 +40,7 @@ class Moves:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(Generic[R]):
-    """One kind of journal entry, or one of its forms.
+    """Declaration of one kind of journal entry, or of one of its forms.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device
     or a game decides its members. ``settles``: the reservations that the entry may settle or void, as
@@ -81,17 +81,19 @@ class Entry(Generic[R]):
 
     @property
     def settled_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of the reservations that the entry may settle or void."""
-        return tuple(each if isinstance(each, str) else each.kind for each in self.settles)
+        """Return the kinds of the reservations that such a journal entry may settle or void."""
+        return tuple(
+            reservation if isinstance(reservation, str) else reservation.kind for reservation in self.settles
+        )
 
     @property
     def meaning(self) -> str:
-        """Return what has happened when such an entry exists, in one sentence."""
+        """Return what has happened when such a journal entry exists, in one sentence."""
         documented = self.record.__doc__ if self.record is not NoneType else ""
         return self.about or (documented or "").partition("\n")[0]
 
     def check(self, transaction: Transaction, keys: Keys) -> None:
-        """Raise :class:`EntryError` if a transaction differs from this declaration in any part."""
+        """Raise :class:`EntryError` if a journal transaction differs from this declaration in any part."""
         if transaction.kind != self.kind or transaction.phase is not self.phase:
             raise self._error(f"expected a {self.phase}, found a {transaction.phase} of {transaction.kind}")
         if transaction.marks != self.marks:
@@ -112,7 +114,10 @@ class Entry(Generic[R]):
         return EntryError(f"{self.kind}: {why}")
 
     def _check_record(self, record: JSON) -> None:
-        """Raise :class:`EntryError` if the record is not valid. The journal stores an empty record as None."""
+        """Raise :class:`EntryError` if a transaction's record is not one of the declared class.
+
+        The journal stores an empty record as None.
+        """
         try:
             check_value(
                 self.record, {} if record is None and self.record is not NoneType else record, "record"
@@ -121,31 +126,33 @@ class Entry(Generic[R]):
             raise self._error(str(why)) from None
 
     def _check_state(self, state: Mapping[str, JSON], keys: Keys) -> None:
-        found: set[Key] = set()
+        """Raise :class:`EntryError` if a transaction writes an undeclared key or value, or omits a required key."""
+        written_keys: set[Key] = set()
         for name, value in state.items():
             key = keys.of(name)
             if key is None or key not in self._written_keys:
                 raise self._error(f"state.{name}: it does not write this key")
-            found.add(key)
+            written_keys.add(key)
             try:
                 keys.check_value(key, name, value)
             except RecordError as why:
                 raise self._error(str(why)) from None
-        missing = sorted({*self.writes} - found)
-        if missing:
-            raise self._error(f"state.{missing[0]} is missing")
+        missing_keys = sorted({*self.writes} - written_keys)
+        if missing_keys:
+            raise self._error(f"state.{missing_keys[0]} is missing")
 
     def _check_counts(self, counts: Mapping[str, int]) -> None:
+        """Raise :class:`EntryError` if a transaction advances an occurrence meter not as declared."""
         for name, number in counts.items():
-            due = [by for pattern, by in self._count_patterns if pattern.match(name)]
-            if not due or (due[0] is not None and due[0] != number):
+            declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
+            if not declared_numbers or (declared_numbers[0] is not None and declared_numbers[0] != number):
                 raise self._error(f"counts.{name}: {number} is not declared")
         for (pattern, by), name in zip(self._count_patterns, self.counts, strict=True):
             if by is not None and not any(map(pattern.match, counts)):
                 raise self._error(f"counts.{name} is missing")
 
     def format_subject(self, entry: StoredEntry) -> str:
-        """Return the subject of an entry of this kind as text: on or off for a truth value, empty if it has none."""
+        """Return what a journal entry of this kind concerns, as text: on or off for a truth value, empty if nothing."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
         value = record.get(self.subject)
         if isinstance(value, bool):
@@ -153,9 +160,9 @@ class Entry(Generic[R]):
         return "" if value is None else str(value)
 
     def find_significance(self, subject: str) -> Significance | None:
-        """Return the significance of an entry with this subject, or None if it is no significant event."""
-        found = self.significance
-        return find_by_pattern(found, subject) if isinstance(found, Mapping) else found
+        """Return the significance of a journal entry with this subject, or None if it is no significant event."""
+        significance = self.significance
+        return find_by_pattern(significance, subject) if isinstance(significance, Mapping) else significance
 
     @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
@@ -164,14 +171,17 @@ class Entry(Generic[R]):
 
     @cached_property
     def _written_keys(self) -> frozenset[Key]:
+        """Return the storage keys that an entry of this kind may set or remove."""
         return frozenset((*self.writes, *self.may_write))
 
     @cached_property
     def _count_patterns(self) -> list[tuple[re.Pattern[str], int | None]]:
+        """Return the patterns of the declared occurrence meters, each with the number added, or None if it varies."""
         return [(re.compile(translate(name)), by) for name, by in self.counts.items()]
 
     @cached_property
     def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+        """Return the patterns of the source and target accounts of each permitted transfer."""
         return [(re.compile(translate(m.source)), re.compile(translate(m.target))) for m in self.moves]
 
 
@@ -180,67 +190,67 @@ AnyEntry: TypeAlias = Entry[Any]
 
 
 def list_entries(module: ModuleType) -> tuple[AnyEntry, ...]:
-    """Return every entry that a module declares."""
+    """Return every journal entry that a module declares: its :class:`Entry` constants."""
     return tuple(value for value in vars(module).values() if isinstance(value, Entry))
 
 
 def find_author(entry: StoredEntry) -> str:
-    """Return the person or the key switch that caused an entry, or an empty string if it names neither."""
+    """Return the person or the key switch that caused a journal entry, or an empty string if it names neither."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
-    found = record.get("person") or record.get("key")
-    return str(found) if found else ""
+    author = record.get("person") or record.get("key")
+    return str(author) if author else ""
 
 
 class Entries:
-    """All declared entries of a machine, by kind."""
+    """All journal entries that a machine's features declare, by kind."""
 
     def __init__(self, entries: Iterable[AnyEntry]) -> None:
-        """Combine the features' entries. Raises InvariantError if one is declared twice."""
+        """Combine the features' declarations. Raises InvariantError if an entry is declared twice."""
         self._by_kind: Final[dict[str, tuple[AnyEntry, ...]]] = {}
         for entry in entries:
-            before = self._by_kind.get(entry.kind, ())
+            forms = self._by_kind.get(entry.kind, ())
             check_invariant(
-                all(each is not entry for each in before), f"the entry {entry.kind} is declared twice"
+                all(form is not entry for form in forms), f"the entry {entry.kind} is declared twice"
             )
-            self._by_kind[entry.kind] = (*before, entry)
+            self._by_kind[entry.kind] = (*forms, entry)
 
     def __iter__(self) -> Iterator[AnyEntry]:
         return (entry for forms in self._by_kind.values() for entry in forms)
 
     def __contains__(self, entry: AnyEntry) -> bool:
-        return any(each is entry for each in self._by_kind.get(entry.kind, ()))
+        return any(form is entry for form in self._by_kind.get(entry.kind, ()))
 
     def find_subject(self, entry: StoredEntry) -> str:
-        """Return an entry's kind and, after a colon, its subject if it has one (``door.opened:main``)."""
+        """Return a journal entry's kind and, after a colon, its subject if it has one (``door.opened:main``)."""
         form = self._first_form(entry.kind)
         subject = "" if form is None else form.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:
-        """Return the significance of an entry, or None if it is no significant event."""
+        """Return the significance of a journal entry, or None if it is no significant event."""
         form = self._first_form(entry.kind)
         return None if form is None else form.find_significance(form.format_subject(entry))
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
-        """Yield each kind of significant event with its significance.
+        """Yield each kind of significant event with its effect, clearing and SAS code.
 
         If the significance depends on the subject, the kind is followed by a colon and a pattern of the
         subject, once for each pattern.
         """
         for kind in self._by_kind:
             form = self._first_form(kind)
-            found = None if form is None else form.significance
-            if isinstance(found, Mapping):
-                yield from ((f"{kind}:{pattern}", each) for pattern, each in found.items())
-            elif found is not None:
-                yield kind, found
+            declared = None if form is None else form.significance
+            if isinstance(declared, Mapping):
+                yield from ((f"{kind}:{pattern}", significance) for pattern, significance in declared.items())
+            elif declared is not None:
+                yield kind, declared
 
     def list_kinds_of_log(self, log: Log) -> tuple[str, ...]:
-        """Return the kinds of entries that a log shows."""
+        """Return the kinds of journal entries that a log shows."""
         return tuple(kind for kind, forms in self._by_kind.items() if any(log in form.logs for form in forms))
 
     def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
-        """Yield a log's entries, newest first, at most ``size`` of them (the log's own size if None)."""
+        """Yield a log's journal entries, newest first, at most ``size`` of them (the log's own size if None)."""
         kinds = (
             [kind for kind in view.kinds() if self.is_event(kind)]
             if log is Log.EVENTS
@@ -255,8 +265,9 @@ class Entries:
         return not any(form.is_bookkeeping for form in self.of(kind))
 
     def _first_form(self, kind: str) -> AnyEntry | None:
+        """Return the first declared form of a kind of journal entry, or None for an unknown kind."""
         return next(iter(self.of(kind)), None)
 
     def of(self, kind: str) -> tuple[AnyEntry, ...]:
-        """Return the declared forms of a kind of entry, or an empty tuple for an unknown kind."""
+        """Return the declared forms of a kind of journal entry, or an empty tuple for an unknown kind."""
         return self._by_kind.get(kind, ())

@@ -19,7 +19,7 @@ _Class: TypeAlias = type[P]
 
 
 class State(StrEnum):
-    """What the machine is doing."""
+    """States of the machine, such as idle, betting, playing or tilt."""
 
     BOOT = "boot"
     SELF_TEST = "self_test"
@@ -163,7 +163,7 @@ class EventError(InvariantError):
 
 
 class Payload(Protocol):
-    """An instance of any dataclass."""
+    """Type of every event payload: an instance of any dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -178,7 +178,7 @@ NO_DATA: Final = NoData()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultChange:
-    """A fault has occurred or ended."""
+    """Payload of a fault event: the fault that has occurred or ended, with details for staff."""
 
     code: str
     detail: str | None = None
@@ -205,19 +205,22 @@ class Event:
                 raise EventError(str(error)) from None
 
     def of(self, payload: _Class[P]) -> P:
-        """Return the payload, which must be of this class. Raises EventError if the event carries something else."""
+        """Return the event's payload, which must be an instance of this class.
+
+        Raises EventError if the event carries something else.
+        """
         if not isinstance(self.data, payload):
             raise EventError(f"{self.type}: carries {self.data!r}, not {payload.__qualname__}")
         return self.data
 
     def given_values(self) -> dict[str, object]:
-        """Return the fields of the payload that differ from their default, by name."""
+        """Return the fields of the event's payload that differ from their default, by name."""
         values = ((field, getattr(self.data, field.name)) for field in fields(self.data))
         return {field.name: value for field, value in values if value != field.default}
 
 
 class Payloads:
-    """The declared payload of each event of a machine."""
+    """The declared payload class of each event of a machine."""
 
     def __init__(self, declarations: Iterable[Mapping[EventName, type[Payload]]]) -> None:
         """Combine the features' declarations. Raises InvariantError if an event is declared twice."""
@@ -230,10 +233,10 @@ class Payloads:
 
     def __getitem__(self, event: EventName) -> type[Payload]:
         """Return the class of an event's payload. Raises EventError if no feature declares it."""
-        found = self._by_event.get(event)
-        if found is None:
+        payload_class = self._by_event.get(event)
+        if payload_class is None:
             raise EventError(f"no feature declares the payload of {event}")
-        return found
+        return payload_class
 
     def __iter__(self) -> Iterator[EventName]:
         return iter(self._by_event)
@@ -243,16 +246,16 @@ class Payloads:
 
     def build(self, event: EventName, values: Mapping[str, object]) -> Event:
         """Return an event with a payload of these values. Raises EventError if they differ from its declaration."""
-        found = None if values else self._with_defaults.get(event)
-        if found is not None:
-            return found
+        cached_event = None if values else self._with_defaults.get(event)
+        if cached_event is not None:
+            return cached_event
         try:
-            built = Event(event, from_json(self[event], values, event))
+            built_event = Event(event, from_json(self[event], values, event))
         except RecordError as error:
             raise EventError(str(error)) from None
         if not values:
-            self._with_defaults[event] = built
-        return built
+            self._with_defaults[event] = built_event
+        return built_event
 
     def check(self, event: Event) -> None:
         """Raise EventError if an event does not carry the payload that is declared for it."""
@@ -277,7 +280,7 @@ class SupersededBy(Exception):
 
 
 class Next(StrEnum):
-    """The next state of a rule that does not name one."""
+    """How the next state is determined after a rule that names none."""
 
     SAME = "same"
     DERIVED = "derived"

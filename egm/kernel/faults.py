@@ -104,7 +104,7 @@ class Fault:
     cleared_by: ClearedBy
 
     @property
-    def is_players(self) -> bool:
+    def is_shown_to_player(self) -> bool:
         """Return whether the fault restricts, and is shown to, the player; others only appear on service pages."""
         return self.locks or self.disables_device or self.closes
 
@@ -125,5 +125,5 @@ def get_fault(code: str) -> Fault:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the codes without warnings whose more severe fault is active, such as low paper once the paper is out."""
+    """Return the active fault codes without warnings whose severe form is active, such as low paper at paper out."""
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

@@ -22,7 +22,7 @@ LANGUAGES: Final = ("en", "fr")
 
 
 def _return_nothing(_: Machine) -> tuple[()]:
-    """Return no notices or metrics."""
+    """Return no notices or metrics, for a feature that has none."""
     return ()
 
 
@@ -61,10 +61,10 @@ class Features:
     """All features of a machine. Their rules are tried in the order of the features."""
 
     def __init__(self, features: Iterable[Feature]) -> None:
-        """Combine the features.
+        """Combine the features of a machine.
 
-        Raises InvariantError if two features share a name, key, event or text, or if their rules do not form a
-        state table.
+        Raises InvariantError if two features share a name, key, event or text, or if their rules do not form
+        a state table.
         """
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
@@ -84,29 +84,34 @@ class Features:
         self.words: Final = {language: self._merge_texts(language) for language in LANGUAGES}
 
     def _merge_texts(self, language: str) -> dict[str, str]:
+        """Return the texts of every feature in a language, by catalogue key.
+
+        Raises InvariantError if a text is missing in this language, or if two features have the same
+        catalogue key.
+        """
         texts: dict[str, str] = {}
         for feature in self.all:
-            mine = feature.words.get(language, {})
-            for key in (key for each in feature.words.values() for key in each):
-                check_invariant(key in mine, f"{feature.name} does not say {key!r} in {language!r}")
+            translations = feature.words.get(language, {})
+            for key in (key for catalogue in feature.words.values() for key in catalogue):
+                check_invariant(key in translations, f"{feature.name} does not say {key!r} in {language!r}")
                 check_invariant(key not in texts, f"two features say {key!r}")
-            texts |= mine
+            texts |= translations
         return texts
 
     def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """Create the machine-wide services, and those of the first position, that the cabinet file requires."""
-        made = (one for feature in self.all for make in feature.services for one in make(context))
-        return (*made, *self.attach_to_position(context))
+        """Create the background services that the cabinet file requires: for the machine, and for one position."""
+        services = (service for feature in self.all for make in feature.services for service in make(context))
+        return (*services, *self.attach_to_position(context))
 
     def attach_to_position(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """Create the services of one further position that the cabinet file requires."""
+        """Create the background services that the cabinet file requires for one player position."""
         return tuple(
-            one for feature in self.all for make in feature.position_services for one in make(context)
+            service for feature in self.all for make in feature.position_services for service in make(context)
         )
 
     def offered(self, kind: type[T]) -> tuple[T, ...]:
-        """Return every contribution of the given class from all features."""
-        return tuple(one for feature in self.all for one in feature.offers if isinstance(one, kind))
+        """Return every contribution of the given class that features make to other features."""
+        return tuple(offer for feature in self.all for offer in feature.offers if isinstance(offer, kind))
 
     def notices(self, machine: Machine) -> Iterable[Notice]:
         """Return the notices of every feature for the person at the machine."""

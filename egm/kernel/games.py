@@ -34,5 +34,5 @@ class Selection:
 
     @property
     def bet_cents(self) -> int:
-        """Return the wager in minor units."""
+        """Return the selected bet in minor units."""
         return self.bet_credits * self.denomination_cents

@@ -8,12 +8,12 @@ from typing import Self
 
 
 class Log(StrEnum):
-    """A log: its name, and the number of entries that it shows unless another number is given."""
+    """One of the logs that show journal entries: its name, and the number of entries shown by default."""
 
     size: int
 
     def __new__(cls, name: str, size: int) -> Self:
-        """Create a log."""
+        """Create a log that shows the last ``size`` entries by default."""
         log = str.__new__(cls, name)
         log._value_, log.size = name, size
         return log

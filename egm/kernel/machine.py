@@ -38,7 +38,7 @@ METER_JUMP: Final = "meter_jump"
 
 
 def encode_value(value: object) -> JSON:
-    """Return a value as JSON; records are encoded."""
+    """Return a state value as JSON: a record is encoded, and a value that is JSON already is returned unchanged."""
     return to_json(value) if is_record(value) else cast(JSON, value)
 
 
@@ -54,16 +54,19 @@ class Identity:
 
 
 class Outbox(Protocol):
-    """The machine's connection to the screen."""
+    """Protocol of the machine's connection to the screen."""
 
     def show(self, message: Play | Decision) -> None:
-        """Show an outcome or a decision the player must make."""
+        """Send an outcome, or a decision that the player must make, to the screen."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Machine:
-    """One player position. The positions of a machine share journal, games, random numbers and service menu."""
+    """The machine as one player position uses it.
+
+    The positions of a machine share journal, games, random numbers and service menu.
+    """
 
     identity: Identity
     journal: Journal
@@ -94,25 +97,25 @@ class Machine:
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def state(self, kind: type[T]) -> T:
-        """Return a feature's volatile state, which is lost with the process.
+        """Return a feature's volatile state of class ``kind``, which is lost with the process.
 
         It is created without arguments if it was not installed. Raises InvariantError if that is not
         possible.
         """
-        found = self._states.get(kind)
-        if found is None:
+        state = self._states.get(kind)
+        if state is None:
             try:
-                found = self._states[kind] = kind()
+                state = self._states[kind] = kind()
             except TypeError as error:
                 raise InvariantError(f"{kind.__qualname__} was not installed") from error
-        return cast("T", found)
+        return cast("T", state)
 
     def install(self, state: object) -> None:
-        """Set a feature's volatile state, replacing any of the same class. Called by the composition root."""
+        """Set a feature's volatile state, replacing any of the same class. Only the composition root calls this."""
         self._states[type(state)] = state
 
     def installed(self, kind: type[T]) -> T | None:
-        """Return a feature's volatile state if it exists, else None."""
+        """Return a feature's volatile state of class ``kind`` if it exists, else None."""
         return cast("T | None", self._states.get(kind))
 
     # ------------------------------------------------------------------ the memory
@@ -181,11 +184,14 @@ class Machine:
         return self.append(transaction)
 
     def encode_state(self, state: Mapping[str, object]) -> dict[str, JSON]:
-        """Return values by key as JSON, by the names under which the journal stores them for this position."""
+        """Encode state values as JSON, under the names by which the journal stores this position's keys."""
         return {self.keys.name(key, self.position): encode_value(value) for key, value in state.items()}
 
     def append(self, transaction: Transaction) -> Posted:
-        """Append a transaction that agrees with its declaration. Only :meth:`post` and tests call this."""
+        """Append a transaction that agrees with its entry's declaration to the journal.
+
+        Only :meth:`post` and tests call this.
+        """
         try:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as why:  # nothing is written, so no value has moved
@@ -201,7 +207,7 @@ class Machine:
     def record_unexpected_event(
         self, event: str, state: str, reason: str, values: Mapping[str, int | str]
     ) -> None:
-        """Record an event that no rule accepts, and why."""
+        """Record in the journal an event that no rule accepts in this state, and why."""
         details = UnexpectedEvent(event=event, state=state, reason=reason, values=values)
         self.post(EVENT_UNEXPECTED, details)
 
@@ -215,7 +221,7 @@ class Machine:
 
     @property
     def doors_open(self) -> tuple[str, ...]:
-        """Return the names of the open doors."""
+        """Return the names of the machine's open doors."""
         return tuple(
             name.removeprefix(KernelKey.DOOR) for name in sorted(self.journal.states(KernelKey.DOOR))
         )
@@ -223,14 +229,14 @@ class Machine:
     @property
     def faults(self) -> dict[str, Any]:
         """Return the active faults that concern this position: its own and the machine's, by code."""
-        standing = sorted(self.journal.states(KernelKey.FAULT).items())
-        faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in standing}
+        active = sorted(self.journal.states(KernelKey.FAULT).items())
+        faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in active}
         if self.position.number == 1:
             return faults
         shared = {code: entry for code, entry in faults.items() if not is_own_fault(code)}
         prefix = f"{self.position.number}/{KernelKey.FAULT}"
-        own = sorted(self.journal.states(prefix).items())
-        return shared | {key.removeprefix(prefix): entry for key, entry in own}
+        own_faults = sorted(self.journal.states(prefix).items())
+        return shared | {key.removeprefix(prefix): entry for key, entry in own_faults}
 
     @property
     def is_tilted(self) -> bool:
@@ -238,13 +244,13 @@ class Machine:
         return any(entry["locks"] for entry in self.faults.values())
 
     def credit(self, kind: CreditKind) -> str:
-        """Return the name of the account with the player's credits of a kind."""
+        """Return the name of the account that holds the player's credits of one kind."""
         return self.position.account(kind)
 
     def take(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
-        """Return the transfers that move an amount of the player's credits to ``target``, in the order of the kinds."""
+        """Return the transfers that move player credits to the account ``target``, one credit kind after the other."""
         return build_credit_transfers(
             amount_cents, target, self.journal.available_cents, kinds, self.position
         )
@@ -270,29 +276,32 @@ class Machine:
 
     @property
     def selection(self) -> Selection:
-        """Return the current game, denomination, bet and language.
+        """Return the player's current selection of game, denomination, bet and language.
 
         Before the player has selected anything, this is the first game at its smallest bet.
         """
-        stored = self.memory.read(Selection, KernelKey.SELECTION)
-        if stored is not None and stored.denomination_cents in self.denominations_cents.get(
-            stored.game_id, ()
+        last_selection = self.memory.read(Selection, KernelKey.SELECTION)
+        if last_selection is not None and last_selection.denomination_cents in self.denominations_cents.get(
+            last_selection.game_id, ()
         ):
-            if not stored.bet_cents or stored.bet_cents >= self.profile.play.bet_minimum_cents:
-                return stored  # a free game, or a table without bets yet, has no minimum bet
-            least = self.find_least_bet(stored.game_id, stored.denomination_cents)
-            return replace(stored, bet_credits=least, options={})
+            if (
+                not last_selection.bet_cents
+                or last_selection.bet_cents >= self.profile.play.bet_minimum_cents
+            ):
+                return last_selection  # a free game, or a table without bets yet, has no minimum bet
+            least_bet_credits = self.find_least_bet(last_selection.game_id, last_selection.denomination_cents)
+            return replace(last_selection, bet_credits=least_bet_credits, options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
-        language = stored.language if stored is not None else self.profile.languages[0]
+        language = last_selection.language if last_selection is not None else self.profile.languages[0]
         denomination_cents = self.denominations_cents[game_id][0]
         return Selection(
             game_id, denomination_cents, self.find_least_bet(game_id, denomination_cents), language
         )
 
     def find_least_bet(self, game_id: str, denomination_cents: int) -> int:
-        """Return the bet in credits that a newly selected game starts with.
+        """Return the bet in credits that the player starts with after selecting a game.
 
         It is the smallest stake that starts the game, or 0 if the player places bets on spots.
         """
@@ -301,7 +310,7 @@ class Machine:
         return self.find_least_stake(game_id, denomination_cents)
 
     def find_least_stake(self, game_id: str, denomination_cents: int) -> int:
-        """Return the smallest stake in credits that starts a game, required companion bets included.
+        """Return the smallest stake in credits that starts a round of a game, required companion bets included.
 
         The jurisdiction's minimum applies. If no stake of the game reaches it, the game's own minimum is
         returned.
@@ -314,8 +323,8 @@ class Machine:
         allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
         return min(allowed, default=min(stakes))
 
-    def select(self, chosen: Selection) -> None:
-        """Store a changed game, denomination, bet or language. An unchanged selection is not written again."""
-        if chosen == self.selection:
+    def select(self, selection: Selection) -> None:
+        """Store the player's selection of game, denomination, bet and language, unless it is unchanged."""
+        if selection == self.selection:
             return
-        self.post(SELECTION, state={KernelKey.SELECTION: chosen})
+        self.post(SELECTION, state={KernelKey.SELECTION: selection})

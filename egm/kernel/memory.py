@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 class Memory:
-    """The journal's state by key; player-owned keys are those of this position.
+    """Durable memory of one player position: the current values of its own and the machine's storage keys.
 
     Every access reads the journal: nothing is cached, so a restart changes nothing.
     """
@@ -25,11 +25,11 @@ class Memory:
         self._keys: Final = keys
 
     def name(self, key: str) -> str:
-        """Return the name in the journal's state of one of this position's keys."""
+        """Return the name under which the journal stores one of this position's keys."""
         return key if self._position.number == 1 else self._keys.name(key, self._position)
 
     def get(self, key: str) -> Any:
-        """Return the JSON stored under a key, or None."""
+        """Return the JSON value stored under a key, or None."""
         return self._journal.state(self.name(key))
 
     def read(self, kind: type[R], key: str) -> R | None:
@@ -40,13 +40,13 @@ class Memory:
 
     def require(self, kind: type[R], key: str) -> R:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
-        found = self.read(kind, key)
-        if found is None:
+        record = self.read(kind, key)
+        if record is None:
             raise InvariantError(f"the memory has nothing under {self.name(key)!r}")
-        return found
+        return record
 
     def read_all(self, kind: type[R], prefix: str) -> dict[str, R]:
-        """Return the records stored under a prefix, by their names without the prefix, sorted."""
+        """Return the records stored under a key prefix, by their names without the prefix, sorted."""
         start = self.name(prefix)
         return {
             name.removeprefix(start): from_json(kind, data, f"the memory's {str(name)!r}")

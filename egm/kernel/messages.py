@@ -28,6 +28,8 @@ class MessageError(PeerError):
 
 
 class _Message(BaseModel):
+    """Base of the messages between machine and screen, and of their parts; an unknown field is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
@@ -60,7 +62,7 @@ class GameArt(_Message):
 
 
 class Chances(_Message):
-    """How often one way to bet wins, from the game's exact analysis, rounded for display only here.
+    """Winning chances of one way to bet, from the game's exact analysis, rounded for display only here.
 
     ``bet`` is the name of the way to bet, ``cost_credits`` its cheapest stake. ``hit_percent`` is the share
     of games that win anything (empty if only the laboratory tools compute it); ``prizes_in_100`` is the
@@ -456,7 +458,7 @@ class Intent(_Message):
     @field_validator("options", mode="after")
     @classmethod
     def _bounded(cls, options: dict[str, object] | None) -> dict[str, object] | None:
-        """Reject floats and oversized values.
+        """Reject the options of an intent if they contain floats, or are too large or too deeply nested.
 
         1.0 equals 1 but the journal cannot store it. The limits on size and depth are beyond any honest
         request.
@@ -467,7 +469,10 @@ class Intent(_Message):
 
 
 def _count_parts(value: object, depth: int) -> int:
-    """Count the values within ``value``. Raises ValueError for a value that no request may contain."""
+    """Return the number of values in ``value``, itself and nested ones included, for the size limit of a request.
+
+    Raises ValueError for a value that no request may contain.
+    """
     if depth > _DEPTH_MAX:
         raise ValueError(f"nested more than {_DEPTH_MAX} deep")
     if isinstance(value, float):
@@ -531,12 +536,15 @@ LINE_BYTES_MAX = 4 * 1024 * 1024
 
 
 def encode(message: Message) -> bytes:
-    """Encode a message as one line of JSON, newline included."""
+    """Encode a message between machine and screen as one line of JSON, newline included."""
     return message.model_dump_json().encode() + b"\n"
 
 
 def decode(line: bytes) -> Message:
-    """Parse one line. Raises :class:`MessageError` on anything that is not exactly one message."""
+    """Parse one line between machine and screen.
+
+    Raises :class:`MessageError` on anything that is not exactly one message.
+    """
     if len(line) > LINE_BYTES_MAX:
         raise MessageError(f"line of {len(line)} bytes; at most {LINE_BYTES_MAX} are read")
     try:

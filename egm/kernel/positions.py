@@ -15,7 +15,7 @@ OWN_FAULTS: Final = frozenset(
 
 
 def is_own_fault(code: str) -> bool:
-    """Return whether the fault stops only the position at which it occurs."""
+    """Return whether the fault concerns only the player position at which it occurs, not the whole machine."""
     return code.partition(".")[0] in OWN_FAULTS
 
 
@@ -27,10 +27,10 @@ class Position:
     of: int = 1
 
     def account(self, kind: str) -> str:
-        """Return the name of this position's account for credits of a kind."""
+        """Return the name of this position's account for credits of one kind."""
         return f"credit:{self.number}:{kind}"
 
     @property
     def dims(self) -> dict[str, str | int]:
-        """Return the meter dimensions of this position; empty if it is the only one."""
+        """Return the meter dimensions that name this player position; empty if it is the machine's only one."""
         return {"position": self.number} if self.of > 1 else {}

@@ -23,7 +23,7 @@ Effect = Callable[[MachineT, Event], Event | None]
 
 
 class Refusal(StrEnum):
-    """What happens to an event that no rule accepts."""
+    """How an event that no rule accepts is refused: reported to a person, or recorded."""
 
     REPORT = "told"
     """The reason (failed guard, or state) is reported to the person who made the request."""
@@ -50,7 +50,7 @@ class Rule(Generic[MachineT]):
 
     @property
     def events(self) -> tuple[EventName, ...]:
-        """Return the rule's events as a tuple."""
+        """Return the events for which the rule is tried, as a tuple."""
         return (self.event,) if isinstance(self.event, EventName) else self.event
 
 
@@ -82,7 +82,9 @@ class Rules(Generic[MachineT]):
         self.payloads: Final = payloads
         self._rules: Final = tuple(rules)
         derived = tuple(states)
-        self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
+        self.states: Final = tuple(
+            implied for state in PRESSING for implied in derived if implied.state is state
+        )
         check_invariant(
             len(self.states) == len(derived), "a derived state that is not among the pressing ones"
         )
@@ -90,19 +92,20 @@ class Rules(Generic[MachineT]):
         self._refusals: Final[dict[EventName, Refusal]] = {}
         for rule in self._rules:
             for event in rule.events:
-                same = self._refusals.setdefault(event, rule.refusal) is rule.refusal
-                check_invariant(same, f"{event}: refused in two ways")
+                is_same_refusal = self._refusals.setdefault(event, rule.refusal) is rule.refusal
+                check_invariant(is_same_refusal, f"{event}: refused in two ways")
                 for state in rule.states:
-                    before = self._index.get((state, event), ())
+                    earlier_rules = self._index.get((state, event), ())
                     check_invariant(
-                        all(one.guards for one in before), f"{event} in {state}: a rule never reached"
+                        all(earlier.guards for earlier in earlier_rules),
+                        f"{event} in {state}: a rule never reached",
                     )
-                    self._index[state, event] = (*before, rule)
+                    self._index[state, event] = (*earlier_rules, rule)
         kinds: set[type[EventName]] = {EventType, *(type(event) for event in (*self._refusals, *payloads))}
-        missing = [event.value for kind in kinds for event in kind if event not in self._refusals]
-        check_invariant(not missing, f"no rule decides {', '.join(missing)}")
-        missing = [event.value for event in self._refusals if event not in payloads]
-        check_invariant(not missing, f"no feature declares the payload of {', '.join(missing)}")
+        missing_events = [event.value for kind in kinds for event in kind if event not in self._refusals]
+        check_invariant(not missing_events, f"no rule decides {', '.join(missing_events)}")
+        missing_events = [event.value for event in self._refusals if event not in payloads]
+        check_invariant(not missing_events, f"no feature declares the payload of {', '.join(missing_events)}")
 
     def __iter__(self) -> Iterator[Rule[MachineT]]:
         return iter(self._rules)
@@ -111,17 +114,17 @@ class Rules(Generic[MachineT]):
         return len(self._rules)
 
     def of(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
-        """Return the rules for an event in a state, in the order in which they are tried."""
+        """Return the state table's rules for an event in a state, in the order in which they are tried."""
         return self._index.get((state, event), ())
 
     def refusal(self, event: EventName) -> Refusal:
-        """Return what happens to an event that no rule accepts."""
+        """Return how the event is refused if no rule accepts it: reported to a person, or recorded."""
         return self._refusals[event]
 
     def derive_state(self, machine: MachineT) -> State:
-        """Return the derived state with the highest priority whose condition holds, or IDLE."""
-        return next((one.state for one in self.states if one.holds(machine)), State.IDLE)
+        """Return the most pressing derived state that the machine's memory implies, or IDLE if it implies none."""
+        return next((derived.state for derived in self.states if derived.holds(machine)), State.IDLE)
 
     def is_always_accepted(self, event: EventName) -> bool:
-        """Return whether every state after BOOT has a rule without guards for the event."""
+        """Return whether every state after BOOT has a rule without guards for the event, so that none refuses it."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

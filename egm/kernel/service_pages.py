@@ -13,11 +13,13 @@ from pydantic import BaseModel, ConfigDict
 
 
 class _Part(BaseModel):
+    """Base of the parts of a service page; an unknown field is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class Words(_Part):
-    """One text, cell or label.
+    """One text of a service page: a label, a table cell or a sentence.
 
     ``say``: ``value`` is a catalogue key and ``values`` fill its braces (a value named ``x_cents`` is money,
     shown as ``{x}``, as in notices). ``code``: a code of the machine, translated by the catalogue section
@@ -34,7 +36,7 @@ class Words(_Part):
 
 
 class Action(_Part):
-    """A touchable button; its ``id`` is returned as the answer's ``value``.
+    """A touchable button of a service page; its ``id`` is returned as the answer's ``value``.
 
     ``back`` leaves the page, ``go`` opens another, ``confirm`` sends the prompt or acts, ``danger`` acts and
     cannot be undone. A disabled action is drawn grey, and the page's notice gives the reason.
@@ -47,7 +49,7 @@ class Action(_Part):
 
 
 class Row(_Part):
-    """One line of a table. With an ``action`` the whole line is touchable."""
+    """One line of a table on a service page. With an ``action`` the whole line is touchable."""
 
     cells: tuple[Words, ...]
     action: str = ""
@@ -56,9 +58,10 @@ class Row(_Part):
 
 
 class Table(_Part):
-    """A table with as many cells per line as columns; without column titles, a plain list of pairs.
+    """A table on a service page.
 
-    The screen splits a long table into pages; numbers and money are right-aligned.
+    It has as many cells per line as columns; without column titles it is a plain list of pairs. The screen
+    splits a long table into pages; numbers and money are right-aligned.
     """
 
     title: Words | None = None
@@ -67,7 +70,7 @@ class Table(_Part):
 
 
 class Prompt(_Part):
-    """The single input of a page.
+    """The single input field of a service page.
 
     ``pin``: digits, shown as dots and never stored. ``digits``: a number as typed. ``amount``: minor units.
     ``text``: letters, from an on-screen keyboard. ``serial``: capital letters, digits and hyphens only.
@@ -142,7 +145,7 @@ class ServicePage(_Part):
     @property
     def only_confirmation(self) -> Action | None:
         """Return the confirm action if the page only offers to confirm or leave, so that Enter confirms."""
-        if self.prompt is not None or [each.style for each in self.actions] != ["back", "confirm"]:
+        if self.prompt is not None or [action.style for action in self.actions] != ["back", "confirm"]:
             return None
         confirm = self.actions[1]
         return confirm if confirm.enabled else None

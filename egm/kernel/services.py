@@ -31,24 +31,25 @@ class Attachment(Protocol):
 
     @property
     def name(self) -> str:
-        """Return its name for logs."""
+        """Return the service's name for logs."""
         ...
 
     async def run(self) -> None:
-        """Run until cancelled. An exception that escapes stops the machine, which is then restarted."""
+        """Run the service until cancelled. An exception that escapes stops the machine, which is then restarted."""
         ...
 
     def changed(self, now: Snapshot) -> None:
-        """React to a change that is durable. It is called on the machine's event loop and must not block.
+        """React to a durable change of the machine; ``now`` is its snapshot after the change.
 
-        It is called after each event, and soon after an entry that is written outside of an event.
+        It is called on the machine's event loop, after each event and soon after an entry that is written
+        outside of an event. It must not block.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MachineContext:
-    """What an attachment may use of its machine."""
+    """The parts of its machine that an attachment may use."""
 
     engine: Engine[Machine]
     """Its ``machine`` gives access to journal, profile, games and the features' state."""

@@ -30,7 +30,7 @@ class AtWork:
 
 @dataclass(slots=True)
 class SideBySide:
-    """The running positions of the machine, by number."""
+    """The running player positions of the machine, by number."""
 
     at: dict[int, AtWork] = field(default_factory=dict)
 
@@ -39,6 +39,6 @@ class SideBySide:
 
         These are the position itself and, for position 1, every position without a board.
         """
-        for other in sorted(self.at):
-            if other == number or (number == 1 and not self.at[other].has_board):
-                yield self.at[other]
+        for position_number in sorted(self.at):
+            if position_number == number or (number == 1 and not self.at[position_number].has_board):
+                yield self.at[position_number]

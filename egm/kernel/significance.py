@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 
 class Effect(StrEnum):
-    """What an event does to the machine."""
+    """Effect of a significant event on the machine."""
 
     LOG = "log"
     STOP = "stop"
@@ -27,7 +27,7 @@ class Effect(StrEnum):
 
 
 class Clear(StrEnum):
-    """Who or what clears an event."""
+    """Who or what clears a significant event."""
 
     NOTHING = "nothing"
     """There is nothing to clear."""
@@ -51,4 +51,6 @@ class Significance:
 
 def find_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
     """Return the significance of the first pattern in a table that matches a subject, or None."""
-    return next((found for pattern, found in table.items() if fnmatchcase(subject, pattern)), None)
+    return next(
+        (significance for pattern, significance in table.items() if fnmatchcase(subject, pattern)), None
+    )

@@ -41,12 +41,12 @@ def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 
 def is_off(machine: Machine, kind: str) -> bool:
-    """Return whether an active fault disables the position's device of this kind."""
+    """Return whether an active fault disables this position's device of a kind, such as ``bill_acceptor``."""
     return any(code.startswith(f"{kind}.") and get_fault(code).disables_device for code in machine.faults)
 
 
 def note_fault(machine: Machine, code: str, why: str) -> None:
-    """If ``why`` has a text, raise a fault with it; if it is empty, clear the fault.
+    """Raise a fault with the details ``why``, or clear it if ``why`` is empty.
 
     This is for faults that the machine detects, and clears, by itself.
     """

@@ -67,7 +67,7 @@ SETS: Final[Mapping[frozenset[State], str]] = {
 
 
 def only(state: State) -> frozenset[State]:
-    """Return the set that contains one state."""
+    """Return the set of states that contains one state only."""
     return frozenset({state})
 
 

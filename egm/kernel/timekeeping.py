@@ -33,7 +33,7 @@ OFF_MOST: Final = timedelta(days=31)
 
 
 class Doubt(StrEnum):
-    """Why the clock is not trusted."""
+    """Reason why the clock is not trusted."""
 
     BEFORE_MADE = "before_made"
     """It shows a time before this program was built."""
@@ -62,13 +62,13 @@ class Evidence:
 
 def find_clock_doubt(evidence: Evidence) -> Doubt | None:
     """Return why the clock cannot be trusted, or None if it can."""
-    now, good, passed = evidence.now, evidence.good, evidence.passed
+    now, good, elapsed = evidence.now, evidence.good, evidence.passed
     if now < MADE:
         return Doubt.BEFORE_MADE
     if good is None:
         return Doubt.FAR_AHEAD if now >= END else None
-    if passed is not None:
-        return Doubt.CHANGED if abs(now - good - passed) > SLACK else None
+    if elapsed is not None:
+        return Doubt.CHANGED if abs(now - good - elapsed) > SLACK else None
     if good - now > SLACK:
         return Doubt.SET_BACK
     if now - good > OFF_MOST:
@@ -77,10 +77,13 @@ def find_clock_doubt(evidence: Evidence) -> Doubt | None:
 
 
 class Timekeeper:
-    """Continuous judgement of one machine's clock, from start-up on."""
+    """Judge of one machine's clock: whether it can be trusted, continuously from start-up on."""
 
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
-        """Start judging. ``good`` and ``unsettled`` as in :class:`Evidence`, from the time before this start."""
+        """Start judging the clock.
+
+        ``good`` and ``unsettled`` are as in :class:`Evidence`, from the time before this start.
+        """
         self._clock = clock
         self._good = good if good is not None and MADE <= good < END else None
         self._unsettled = unsettled
@@ -89,14 +92,14 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge the clock now, and return the doubt or None.
+        """Judge the clock now; return the reason why it is not trusted, or None if it is.
 
         Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
         """
-        found = self.doubt
-        if found is None and not self._running:
+        doubt = self.doubt
+        if doubt is None and not self._running:
             self.confirm()
-        return found
+        return doubt
 
     @property
     def doubt(self) -> Doubt | None:
@@ -112,12 +115,12 @@ class Timekeeper:
 
     @property
     def is_believed(self) -> bool:
-        """Return whether dates may be printed and deadlines may expire."""
+        """Return whether the clock is trusted, so that dates may be printed and deadlines may expire."""
         return self.doubt is None
 
     @property
     def good(self) -> datetime | None:
-        """Return the last time known to be right plus the time elapsed since, or None."""
+        """Return the last clock time known to be right plus the time elapsed since, or None if there never was one."""
         return None if self._good is None else min(self._good + self._elapsed, END)
 
     def now(self) -> datetime:
@@ -135,21 +138,22 @@ class Timekeeper:
         return min(self._clock.now(), END)
 
     def confirm(self) -> None:
-        """Accept the clock's time as right, because a person or all the evidence says so."""
+        """Accept the clock's current time as right, because a person or all the evidence confirms it."""
         self._good, self._since_ns = self._shown, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 
     @property
     def _elapsed(self) -> timedelta:
+        """Return the time since the clock was last known to be right, by the monotonic clock."""
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
 
 def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
-    """Create the timekeeper from a journal: its last entry's time, and any unresolved doubt."""
-    stored: Any = journal.state(STATE_KEY)
-    if stored is not None:
-        good = datetime.fromisoformat(stored["good"]) if stored["good"] else None
-        return Timekeeper(clock, good, unsettled=stored["why"] == Doubt.CHANGED)
+    """Create the timekeeper from a journal's last entry's time and its unresolved doubt about the clock, if any."""
+    recorded_doubt: Any = journal.state(STATE_KEY)
+    if recorded_doubt is not None:
+        good = datetime.fromisoformat(recorded_doubt["good"]) if recorded_doubt["good"] else None
+        return Timekeeper(clock, good, unsettled=recorded_doubt["why"] == Doubt.CHANGED)
     entries = journal.entries(newest_first=True)
     last = next((entry for entry in entries if entry.kind not in _AT_OPENING), None)
     return Timekeeper(clock, None if last is None else last.time_utc)

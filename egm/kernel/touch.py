@@ -29,47 +29,50 @@ class CalibrationError(OperatorError):
     """Touches from which no calibration can be computed; the text says why."""
 
 
-def fit(felt: Sequence[Place]) -> Matrix:
-    """Return the map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
-    if len(felt) != len(CROSSES) or any(not -_FAR <= value <= _FAR for place in felt for value in place):
-        raise CalibrationError(f"{len(felt)} touches, not {len(CROSSES)} within reach")
-    rows = [(x, y, UNIT) for x, y in felt[:-1]]
+def fit(touches: Sequence[Place]) -> Matrix:
+    """Return the calibration map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
+    if len(touches) != len(CROSSES) or any(
+        not -_FAR <= value <= _FAR for place in touches for value in place
+    ):
+        raise CalibrationError(f"{len(touches)} touches, not {len(CROSSES)} within reach")
+    rows = [(x, y, UNIT) for x, y in touches[:-1]]
     normal = [[sum(row[i] * row[j] for row in rows) for j in range(3)] for i in range(3)]
     matrix: list[int] = []
     for axis in (0, 1):
-        wanted = [
+        right_side = [
             sum(row[i] * cross[axis] for row, cross in zip(rows, CROSSES, strict=False)) for i in range(3)
         ]
-        matrix += [round(value * UNIT) for value in _solve_equations(normal, wanted)]
+        matrix += [round(value * UNIT) for value in _solve_equations(normal, right_side)]
     matrix[2], matrix[5] = matrix[2] * UNIT, matrix[5] * UNIT
-    for number, (place, cross) in enumerate(zip(felt, CROSSES, strict=True), 1):
-        found = calibrate_touch(tuple(matrix), *place)
-        if max(abs(found[0] - cross[0]), abs(found[1] - cross[1])) > _NEAR:
+    for number, (place, cross) in enumerate(zip(touches, CROSSES, strict=True), 1):
+        position = calibrate_touch(tuple(matrix), *place)
+        if max(abs(position[0] - cross[0]), abs(position[1] - cross[1])) > _NEAR:
             raise CalibrationError(f"touch {number} was not where its cross is")
     return tuple(matrix)
 
 
 def calibrate_touch(matrix: Matrix, x: int, y: int) -> Place:
-    """Return the true position of a detected touch; the detected position itself if ``matrix`` is empty."""
+    """Return the true position of a detected touch; the detected position itself if the map ``matrix`` is empty."""
     if not matrix:
         return x, y
     a, b, c, d, e, f = matrix
     return (a * x + b * y + c) // UNIT, (d * x + e * y + f) // UNIT
 
 
-def _solve_equations(matrix: list[list[int]], wanted: list[int]) -> list[Fraction]:
+def _solve_equations(matrix: list[list[int]], right_side: list[int]) -> list[Fraction]:
     """Solve three linear equations by Cramer's rule. Raises CalibrationError if there is no single solution."""
     determinant = _compute_determinant(matrix)
     if determinant == 0:
         raise CalibrationError("the touches lie on one line")
-    found = []
+    solution = []
     for i in range(3):
-        column = [[*row[:i], value, *row[i + 1 :]] for row, value in zip(matrix, wanted, strict=True)]
-        found.append(Fraction(_compute_determinant(column), determinant))
-    return found
+        column = [[*row[:i], value, *row[i + 1 :]] for row, value in zip(matrix, right_side, strict=True)]
+        solution.append(Fraction(_compute_determinant(column), determinant))
+    return solution
 
 
 def _compute_determinant(m: list[list[int]]) -> int:
+    """Return the determinant of a 3x3 matrix."""
     return (
         m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
         - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])

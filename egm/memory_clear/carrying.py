@@ -41,11 +41,11 @@ _STANDINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One claim on the old memory: the ``proposed`` version, and the version in each copy that has it.
+    """One claim on the old memory for persons to decide: the ``proposed`` version, and that of each copy.
 
     ``proved`` says that the two copies together prove the proposed version as of the last entry read.
-    ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because no
-    journal head can be read.
+    ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because
+    no journal head can be read.
     """
 
     proposed: Claim
@@ -55,31 +55,31 @@ class Proposal:
 
     @property
     def id(self) -> str:
-        """Return the claim's id."""
+        """Return the id of the claim."""
         return self.proposed.id
 
     @property
     def standing(self) -> str:
-        """Return how well the copies support the claim, or that it cannot be read."""
+        """Return how well the copies of the old memory support the claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
-        first, second = self.copies.get("first"), self.copies.get("second")
-        are_same = first is not None and first.is_same_claim(second)
+        first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
+        are_same = first_claim is not None and first_claim.is_same_claim(second_claim)
         if not (self.proved or are_same):
-            both = first is not None and second is not None
-            return "they disagree" if both else f"only the {next(iter(self.copies))} copy"
+            are_both = first_claim is not None and second_claim is not None
+            return "they disagree" if are_both else f"only the {next(iter(self.copies))} copy"
         if self.later_entries != "none":
             return _STANDINGS[self.later_entries]
         if are_same:
             return "good"
-        return "one copy goes further" if first or second else "only the two together"
+        return "one copy goes further" if first_claim or second_claim else "only the two together"
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions.
+        """Return the possible decisions on the claim: carried, paid or ended.
 
-        Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have been
-        paid in an entry that cannot be read.
+        Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have
+        been paid in an entry that cannot be read.
         """
         is_in_one_copy = not self.proved and len(self.copies) == 1
         may_be_paid = self.later_entries != "none" and self.proposed.amount > 0
@@ -88,7 +88,7 @@ class Proposal:
         )
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the claim as JSON for scripts."""
+        """Return the claim and its support by the copies as JSON for scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
@@ -101,7 +101,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The decision on a claim.
+    """The persons' decision on a claim of the old memory.
 
     ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
     """
@@ -113,8 +113,8 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The result of an inspection of the memory, with the claims found."""
+class ClaimInspection:
+    """The result of an inspection of the old memory, with the claims on it."""
 
     inspection: Inspection[Evidence]
     proposals: tuple[Proposal, ...]
@@ -122,12 +122,12 @@ class Found:
 
     @property
     def is_readable(self) -> bool:
-        """Return whether any part of the memory can be read."""
+        """Return whether any entry of the old memory can be read."""
         return bool(self.inspection.first.sequence or self.inspection.second.sequence)
 
     @property
     def staff_recorded(self) -> Recorded:
-        """Return the last change of staff recorded in the memory, as far as it can be read."""
+        """Return the last change of the staff roster that the old memory records, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
         stored = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(stored, key=lambda recorded: recorded.number)
@@ -135,53 +135,60 @@ class Found:
 
 def inspect_claims(
     state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
-) -> Found:
-    """Inspect a memory and derive its claims, changing nothing.
+) -> ClaimInspection:
+    """Inspect an old memory and derive the claims on it, changing nothing.
 
     ``features`` are the features of the machine that wrote the memory.
     """
-    found = inspect(state_dir, second_dir=second_dir, storage=storage, visitor=Evidence)
-    named = {
+    inspection = inspect(state_dir, second_dir=second_dir, storage=storage, visitor=Evidence)
+    claims_by_copy = {
         name: _collect_claims(copy, features)[0]
-        for name, copy in (("first", found.first), ("second", found.second))
+        for name, copy in (("first", inspection.first), ("second", inspection.second))
     }
-    last, carried_state = _collect_claims(found.together, features)
-    later = _find_later_entries(found)
-    if found.agree:
+    claims, carried_state = _collect_claims(inspection.together, features)
+    later = _find_later_entries(inspection)
+    if inspection.agree:
         proposals = tuple(
-            Proposal(claim, _list_copies_with_claim(named, claim.id), True, later) for claim in last.values()
+            Proposal(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
+            for claim in claims.values()
         )
     else:
-        ids = sorted({claim for copy in named.values() for claim in copy})
-        proposals = tuple(_propose_larger_copy(_list_copies_with_claim(named, claim), later) for claim in ids)
-    return Found(found, proposals, carried_state)
+        ids = sorted({claim for copy in claims_by_copy.values() for claim in copy})
+        proposals = tuple(
+            _propose_larger_copy(_list_copies_with_claim(claims_by_copy, claim), later) for claim in ids
+        )
+    return ClaimInspection(inspection, proposals, carried_state)
 
 
 def _collect_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[dict[str, Claim], Transaction | None]:
-    made, carried_state = list_claims(history, features)
-    return {claim.id: claim for claim in made}, carried_state
+    """Return the claims of one history by id, and the entry that carries over other state, or None."""
+    claims, carried_state = list_claims(history, features)
+    return {claim.id: claim for claim in claims}, carried_state
 
 
-def _list_copies_with_claim(named: Mapping[str, Mapping[str, Claim]], claim: str) -> dict[str, Claim]:
-    return {name: copy[claim] for name, copy in named.items() if claim in copy}
+def _list_copies_with_claim(
+    claims_by_copy: Mapping[str, Mapping[str, Claim]], claim: str
+) -> dict[str, Claim]:
+    """Return the claim with this id in each copy of the old memory that has it, by the copy's name."""
+    return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
 def _find_later_entries(inspection: Inspection[Evidence]) -> LaterEntries:
-    """Return whether the machine had acknowledged more entries than can be read."""
+    """Return whether the machine had acknowledged entries after the last one that can be read."""
     if not inspection.acknowledged:
         return "unknown"
     return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
 
 
 def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Proposal:
-    """Return a proposal with the larger amount of two copies that contradict each other."""
+    """Return a proposal for a claim on which the two copies contradict each other: the larger amount."""
     return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
 
 
-def clearance(
-    found: Found,
+def prepare_clearance(
+    claim_inspection: ClaimInspection,
     decisions: Mapping[str, Decision],
     *,
     person: str,
@@ -190,41 +197,43 @@ def clearance(
     challenge: str,
     roster: str = "",
 ) -> Clearance:
-    """Return the memory clear that carries out the decision on each claim.
+    """Return the memory clear that carries out the persons' decision on each claim.
 
     ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
     without a decision, or with one that is not possible.
     """
-    unknown = sorted(decisions.keys() - {proposal.id for proposal in found.proposals})
+    unknown = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
     if unknown:
         raise ClearRefused(f"nothing is owed under {', '.join(unknown)}: inspect it again")
-    undecided = [proposal.id for proposal in found.proposals if proposal.id not in decisions]
+    undecided = [proposal.id for proposal in claim_inspection.proposals if proposal.id not in decisions]
     if undecided:
         raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
     opening: dict[str, Transaction] = {}
     decided: list[JSON] = []
-    for proposal in found.proposals:
+    for proposal in claim_inspection.proposals:
         decision = decisions[proposal.id]
         claim = _choose_copy(proposal, decision)
-        made = _list_decided_entries(claim, proposal, decision)
-        opening.update({each.id: each for each in made})
-        decided.append(to_json(_describe_decision(proposal, decision, made)))
-    carried_state = () if found.carried_state is None else (found.carried_state,)
-    copies = (found.inspection.first, found.inspection.second, found.inspection.together)
+        entries = _list_opening_entries(claim, proposal, decision)
+        opening.update({entry.id: entry for entry in entries})
+        decided.append(to_json(_describe_decision(proposal, decision, entries)))
+    carried_state = () if claim_inspection.carried_state is None else (claim_inspection.carried_state,)
+    inspection = claim_inspection.inspection
+    copies = (inspection.first, inspection.second, inspection.together)
     return Clearance(
         person=person,
         second_person=second_person,
         reason=reason,
         challenge=challenge,
-        opening=(*carried_state, *opening.values(), *_build_transfer_block(found)),
-        claims_record={"claims": decided, "roster": roster, "complete": found.inspection.is_complete},
-        owed_cents=found.inspection.together.credits_cents
-        if found.inspection.agree
+        opening=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
+        claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
+        owed_cents=inspection.together.credits_cents
+        if inspection.agree
         else max(copy.credits_cents for copy in copies),
     )
 
 
 def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
+    """Return the version of a claim that the persons follow. Raises :class:`ClearRefused` if they must name a copy."""
     if not decision.copy:
         if proposal.standing == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
@@ -234,8 +243,8 @@ def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
     return proposal.copies[decision.copy]
 
 
-def _list_decided_entries(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
-    """Return the new journal's entries for a claim by its decision.
+def _list_opening_entries(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
+    """Return the entries with which the new journal carries over, ends or pays a claim, as decided.
 
     Raises :class:`ClearRefused` if the decision is not possible.
     """
@@ -245,16 +254,18 @@ def _list_decided_entries(claim: Claim, proposal: Proposal, decision: Decision) 
         return claim.carried
     if decision.act == ENDED:
         return claim.ended or ()
-    least = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
-    if decision.amount_cents is None or not least <= decision.amount_cents <= claim.amount:
-        owed = str(claim.amount) if least == claim.amount else f"{least} to {claim.amount}"
+    least_amount = claim.amount if claim.least_cents is None else Fraction(claim.least_cents)
+    if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
+        owed = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
         raise ClearRefused(f"{claim.id}: {owed} cents are owed, {decision.amount_cents} were paid")
     if not decision.by.strip():
         raise ClearRefused(f"{claim.id}: who paid it?")
     return () if claim.paid is None else claim.paid(decision.amount_cents)
 
 
-def _describe_decision(proposal: Proposal, decision: Decision, made: Iterable[Transaction]) -> DecidedClaim:
+def _describe_decision(
+    proposal: Proposal, decision: Decision, entries: Iterable[Transaction]
+) -> DecidedClaim:
     """Return what the first entry of the new journal records about a claim and its decision."""
     is_paid = decision.act == PAID
     return DecidedClaim(
@@ -267,23 +278,27 @@ def _describe_decision(proposal: Proposal, decision: Decision, made: Iterable[Tr
         copy=decision.copy,
         paid_cents=decision.amount_cents if is_paid else None,
         by=decision.by if is_paid else "",
-        entries=tuple(each.id for each in made),
+        entries=tuple(entry.id for entry in entries),
     )
 
 
-def _build_transfer_block(found: Found) -> tuple[Transaction, ...]:
+def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the entry that blocks host transfers until the host registers again.
 
     Return no entry if it is proved that no transfer is missing.
     """
-    if found.inspection.is_complete:
+    if claim_inspection.inspection.is_complete:
         return ()
-    last = found.inspection.together
+    history = claim_inspection.inspection.together
     return (
         Transaction(
-            id=f"clear.unproved-{last.head_hex[:8]}",
+            id=f"clear.unproved-{history.head_hex[:8]}",
             kind=TRANSFERS_UNPROVED.kind,
             state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
-            record=to_json(TransfersUnproved(acknowledged=found.inspection.acknowledged, read=last.sequence)),
+            record=to_json(
+                TransfersUnproved(
+                    acknowledged=claim_inspection.inspection.acknowledged, read=history.sequence
+                )
+            ),
         ),
     )

@@ -37,7 +37,7 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing owed by the old memory.
+    """One thing that the old memory owes, with the new journal's entries for each possible decision.
 
     ``amount`` is in minor units, exact; ``says`` has the details for the person who decides. ``carried``,
     ``paid`` and ``ended`` are the new journal's entries if the claim is carried over, paid by hand (at least
@@ -57,17 +57,17 @@ class Claim:
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions."""
+        """Return the possible decisions on the claim: carried, paid or ended."""
         acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
         return tuple(act for act, possible in acts if possible is not None)
 
-    def is_same_claim(self, other: "Claim | None") -> bool:
-        """Return whether the other copy's claim has the same amount and details."""
-        return other is not None and (self.amount, self.says) == (other.amount, other.says)
+    def is_same_claim(self, other_claim: "Claim | None") -> bool:
+        """Return whether the claim in the memory's other copy has the same amount and details."""
+        return other_claim is not None and (self.amount, self.says) == (other_claim.amount, other_claim.says)
 
 
 class ClaimBook:
-    """The claims of one history, and the parts of the history's state for which they account."""
+    """The claims that one history of the old memory supports, and the parts of its state that they account for."""
 
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys
@@ -89,17 +89,21 @@ class ClaimBook:
         number: int = 1,
         *,
         id: str = "",  # noqa: A002 (the entry's field)
-        named: str = "",
+        entry_kind: str = "",
         phase: Phase = Phase.POST,
         transfers: tuple[Transfer, ...] = (),
         dims: Dims = _NOTHING,
         state: Mapping[str, JSON] = _NOTHING,
         record: Mapping[str, JSON] = _NOTHING,
     ) -> Transaction:
-        """Return an entry of the new journal about a claim; new ids contain the mark of the old journal."""
+        """Return an entry of the new journal about a claim; without ``id``, its id contains the old journal's mark.
+
+        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` tells the claim's entries
+        apart.
+        """
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self.mark}",
-            kind=named or kind,
+            kind=entry_kind or kind,
             phase=phase,
             transfers=transfers,
             dims=dims,
@@ -116,54 +120,55 @@ class ClaimBook:
         return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
 
     def read(self, kind: type[R], name: str) -> R:
-        """Return the record stored in memory under a name."""
+        """Return the record that the old memory stores under a name."""
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, JSON]:
-        """Return the state under these names, and mark it as accounted for."""
-        found = {name: self.state[name] for name in names if name in self.state}
-        self.used |= found.keys()
-        return found
+        """Return the old memory's values under these names, and mark them as accounted for by a claim."""
+        values = {name: self.state[name] for name in names if name in self.state}
+        self.used |= values.keys()
+        return values
 
-    def again(
-        self, claim: str, held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
+    def reserve_again(
+        self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Return entries that make reservations again under their ids.
+        """Return entries by which the new journal makes the old journal's reservations again, under their ids.
 
-        Each is preceded by an entry that provides the credit it reserves.
+        Each is preceded by an entry that provides the credit it reserves. ``state`` is stored with the last
+        one.
         """
-        made: list[Transaction] = []
-        for number, each in enumerate(reservations := list(held), start=1):
-            if funds := self.fund(each.transfers):
-                made.append(self.entry(claim, CARRIED, number, transfers=funds))
-            made.append(
+        entries: list[Transaction] = []
+        for number, reservation in enumerate(reservations := list(reservations_held), start=1):
+            if funds := self.fund(reservation.transfers):
+                entries.append(self.entry(claim, CARRIED, number, transfers=funds))
+            entries.append(
                 self.entry(
                     claim,
                     CARRIED,
-                    id=each.id,
+                    id=reservation.id,
                     phase=Phase.RESERVE,
-                    transfers=each.transfers,
-                    record={"reserved_as": self._find_original_kind(each), **record},
+                    transfers=reservation.transfers,
+                    record={"reserved_as": self._find_original_kind(reservation), **record},
                     state=state if number == len(reservations) else {},
                 )
             )
-        return tuple(made)
+        return tuple(entries)
 
-    def _find_original_kind(self, held: Reservation) -> str:
-        """Return the kind of the entry that first made a reservation, before any clear."""
-        return self.seen.reserved_as.get(held.id, held.kind)
+    def _find_original_kind(self, reservation: Reservation) -> str:
+        """Return the kind of the entry that first made a reservation, before any memory clear."""
+        return self.seen.reserved_as.get(reservation.id, reservation.kind)
 
     def add(self, claim: Claim) -> None:
-        """Add a claim."""
+        """Add a claim to the book."""
         self.claims.append(claim)
 
     def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Add the claim for a key; a malformed value becomes a claim on which persons must decide."""
-        before = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
+        """Let ``make`` add the claim for a stored value; a malformed value becomes a claim that persons must decide."""
+        snapshot = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
         try:
             make(self, name)
         except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
-            self.pending, self.promised, self.used, self.claims = before
+            self.pending, self.promised, self.used, self.claims = snapshot
             self.used.add(name)
             reason = str(why) if isinstance(why, RecordError) else repr(why)
             says = {"cannot be read": reason, "state": self.state[name]}
@@ -171,26 +176,29 @@ class ClaimBook:
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
-        """Add a claim for each reservation to which no key belongs."""
-        for held in list(self.pending.values()):
-            name = f"reservation:{held.id}"
+        """Add a claim for each reservation of the old journal to which no storage key belongs."""
+        for reservation in list(self.pending.values()):
+            name = f"reservation:{reservation.id}"
             self.add(
                 Claim(
                     name,
-                    sum(flow.amount_cents for flow in held.transfers),
-                    {"kind": self._find_original_kind(held), "flows": encode_flows(held.transfers)},
-                    carried=self.again(name, [held], {}),
-                    ended=self._return_to_credit(name, held),
+                    sum(flow.amount_cents for flow in reservation.transfers),
+                    {
+                        "kind": self._find_original_kind(reservation),
+                        "flows": encode_flows(reservation.transfers),
+                    },
+                    carried=self.reserve_again(name, [reservation], {}),
+                    ended=self._return_to_credit(name, reservation),
                 )
             )
 
-    def _return_to_credit(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
-        """Return the entries that cancel a reservation and return its amount to the credit meter."""
-        funds = self.fund(held.transfers)
+    def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
+        """Return the new journal's entries that put a cancelled reservation's amount on the credit meter."""
+        funds = self.fund(reservation.transfers)
         return (self.entry(claim, ENDED, transfers=funds),)
 
     def credits(self) -> None:
-        """Add claims for the credit for which no other claim accounts, by kind and position."""
+        """Add claims for the players' credit for which no other claim accounts, by kind and position."""
         for name in sorted(self.ledger.accounts()):
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
             if cents <= 0:
@@ -214,25 +222,26 @@ class ClaimBook:
     def _build_paid_entries(
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
+        """Return the function that builds the new journal's entry for a claim paid by hand in full."""
         return lambda _: (self.entry(claim, PAID, transfers=flows),)
 
     def identifiers(self) -> None:
-        """Add a claim that carries over the identifiers of past transfers, which must not move money again."""
-        known = sorted(self.seen.identifiers)
-        if not known:
+        """Add a claim that carries over the identifiers of past host transfers, which must not move money again."""
+        identifiers = sorted(self.seen.identifiers)
+        if not identifiers:
             return
-        chunks = [known[n : n + _CHUNK] for n in range(0, len(known), _CHUNK)]
+        chunks = [identifiers[n : n + _CHUNK] for n in range(0, len(identifiers), _CHUNK)]
         self.add(
             Claim(
                 "transfers",
                 0,
-                {"identifiers": len(known)},
+                {"identifiers": len(identifiers)},
                 carried=tuple(
                     self.entry(
                         "transfers",
                         CARRIED,
                         number,
-                        named=TRANSFER_IDENTIFIERS.kind,
+                        entry_kind=TRANSFER_IDENTIFIERS.kind,
                         record=to_json(TransferIdentifiers(sha256=tuple(part))),
                     )
                     for number, part in enumerate(chunks, start=1)
@@ -242,7 +251,10 @@ class ClaimBook:
         )
 
     def carried_state(self) -> Transaction | None:
-        """Return the entry that carries over the remaining state that is not specific to the old journal, or None."""
+        """Return the entry that carries over the state for which no claim accounts, or None if there is none.
+
+        State that is specific to the old journal is left out.
+        """
         keep = {
             name: value
             for name, value in sorted(self.state.items())
@@ -258,14 +270,14 @@ class ClaimBook:
         return self.entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
     def _is_specific_to_journal(self, name: str) -> bool:
-        """Return whether a state is dropped because it only concerned the old journal."""
+        """Return whether a stored value is dropped because it only concerned the old journal."""
         key = self.keys.of(name)
         return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """Creates the claim for a key with the fate OWED; a feature offers one for each of its keys."""
+    """Maker of the claim for a storage key with the fate OWED; a feature offers one for each of its keys."""
 
     key: Key
     make: Callable[[ClaimBook, str], None]
@@ -273,26 +285,26 @@ class ClaimMaker:
 
 # ---------------------------------------------------------------------------------------------- names
 def parse_position(name: str) -> int:
-    """Return the position to which a state name belongs."""
+    """Return the number of the player position to which a name in the journal's state belongs."""
     number, slash, _ = name.partition("/")
     return int(number) if slash and number.isdigit() else 1
 
 
 def format_state_name(position: int, key: Key) -> str:
-    """Return the name under which the journal stores a position's key."""
+    """Return the name under which the journal stores a player position's value of a key."""
     return f"{position}/{key}" if position > 1 else str(key)
 
 
 def is_credit(name: str) -> bool:
-    """Return whether the account holds a player's credit."""
+    """Return whether the account with this name holds a player's credit."""
     return find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
 
 
 def is_restricted(name: str) -> bool:
-    """Return whether the account holds restricted credit."""
+    """Return whether the account with this name holds restricted credit."""
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
 def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:
-    """Return flows as JSON for the description of a claim."""
+    """Return transfers as JSON for the description of a claim: source, target and amount of each."""
     return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

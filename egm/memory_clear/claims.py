@@ -57,7 +57,10 @@ _HELD: Final = ("current", "hidden", "overflow", "won")
 def list_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[tuple[Claim, ...], Transaction | None]:
-    """Return every claim of a history in order, and the entry that carries over its remaining state, or None."""
+    """Return every claim that a history of the old memory supports, and the entry that carries over other state.
+
+    The entry is None if there is no other state.
+    """
     book = ClaimBook(history, features.keys)
     for key, describe in list_claim_makers(features).items():
         for name in sorted(n for n in book.state if book.keys.of(n) is key):
@@ -73,21 +76,23 @@ def list_claims(
 def _claim_paper(book: ClaimBook, name: str) -> None:
     """Add the claim for a bill or ticket that was sent to the box and neither credited nor returned."""
     paper = book.read(PaperRecord, name)
-    held = book.pending.pop(paper.id, None)
-    if held is None:  # it is already credited: only the driver has not finished
+    reservation = book.pending.pop(paper.id, None)
+    if reservation is None:  # it is already credited: only the driver has not finished
         return
     position, claim = parse_position(name), f"paper:{parse_position(name)}"
     state = book.take(name)
-    out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in held.transfers]
-    promotional = any(is_restricted(flow.target) for flow in held.transfers)
-    done = (book.entry(claim, PAID, id=f"{held.id}.in", transfers=(*held.transfers, *out)),)
+    out = [Transfer(flow.target, BY_HAND, flow.amount_cents) for flow in reservation.transfers]
+    promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
+    paid_entries = (
+        book.entry(claim, PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *out)),
+    )
     book.add(
         Claim(
             claim,
             paper.amount_cents,
             {"what": "ticket" if paper.ticket else "bill", "number": paper.ticket, "position": position},
-            carried=book.again(claim, [held], state),
-            paid=None if promotional else lambda _: done,
+            carried=book.reserve_again(claim, [reservation], state),
+            paid=None if promotional else lambda _: paid_entries,
             ended=(book.entry(claim, ENDED),),
         )
     )
@@ -97,8 +102,8 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
 def _claim_pay_out(book: ClaimBook, name: str) -> None:
     """Add the claim for credit that is being paid out as a ticket or in coins."""
     pay_out, position = book.read(CashOutRecord, name), parse_position(name)
-    held = book.pending.pop(pay_out.id, None)
-    if held is None:
+    reservation = book.pending.pop(pay_out.id, None)
+    if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
     in_doubt = format_state_name(position, MoneyKey.DISPUTED) + pay_out.id
@@ -108,34 +113,37 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         format_state_name(position, MoneyKey.HOPPER),
         in_doubt,
     )
-    progress = {str(book.keys.of(each)): state[each] for each in state if each != name}
-    credit = _list_credit_transfers(held)
+    progress = {str(book.keys.of(key)): state[key] for key in state if key != name}
+    credit = _list_credit_transfers(reservation)
     funds = book.fund(credit)
     source, way_out = credit[0].source, credit[0].target
     restricted = is_restricted(source)
 
     def paid(amount_cents: int) -> tuple[Transaction, ...]:
-        """Return the entries for coins that the hopper had already paid."""
+        """Return the new journal's entry for a payout of which this amount was paid by hand.
+
+        The rest of it had already left the machine.
+        """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
         return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
-    ended = f"{held.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
+    ending_id = f"{reservation.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
     book.add(
         Claim(
             claim,
             cents,
             {"way": pay_out.way, "position": position, **progress},
-            carried=book.again(claim, [held], state),
+            carried=book.reserve_again(claim, [reservation], state),
             paid=None if restricted else paid,
-            ended=(book.entry(claim, ENDED, id=ended, transfers=(*funds, *credit)),),
+            ended=(book.entry(claim, ENDED, id=ending_id, transfers=(*funds, *credit)),),
             least_cents=cents if pay_out.way == "ticket" else 0,
         )
     )
 
 
 def _claim_coins_paid(book: ClaimBook, name: str) -> None:
-    """Add the claim for paid coins that are not yet deducted from the credit; they are deducted later."""
+    """Add the claim for coins that the hopper has paid and that are not deducted from the credit yet."""
     record, position = book.read(CoinsGone, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
@@ -150,9 +158,9 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 def _claim_dispute(book: ClaimBook, name: str) -> None:
     """Add the claim for a dispute, which is carried over and decided on the new machine."""
     disputed, state = book.read(DisputedAmount, name), book.take(name)
-    held = book.pending.pop(f"{disputed.id}.disputed", None)
+    reservation = book.pending.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
-    carried = () if held is None else book.again(claim, [held], state)
+    carried = () if reservation is None else book.reserve_again(claim, [reservation], state)
     book.add(
         Claim(
             claim,
@@ -169,7 +177,7 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
 
 
 def _claim_ruling(book: ClaimBook, name: str) -> None:
-    """Add the claim for a dispute that is decided but not posted.
+    """Add the claim for a dispute whose ruling is not posted yet.
 
     It is carried over, to be posted from the credit that is reserved for it.
     """
@@ -196,17 +204,17 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
     """Add the claim for money and merchandise prizes that wait for an attendant."""
     handpay, position = book.read(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
-    held = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
+    reservation = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
     claim, state = f"handpay:{position}", book.take(name)
     prizes = [prize.id for prize in handpay.prizes]
-    flows = held[-1].transfers if held else ()
+    flows = reservation[-1].transfers if reservation else ()
     paying = (*book.fund(flows), *flows)
     book.add(
         Claim(
             claim,
             handpay.amount_cents,
             {"kind": handpay.kind, "position": position, "prizes": prizes},
-            carried=book.again(claim, held, state),
+            carried=book.reserve_again(claim, reservation, state),
             paid=lambda _: (
                 book.entry(claim, PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}),
             ),
@@ -266,10 +274,10 @@ def _claim_game(book: ClaimBook, name: str) -> None:
             if cents
         ]
     way = "hand" if outcome is not None else "void"
-    closed = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
-    over = (
+    closed_wins = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
+    paid_entries = (
         _build_game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
-        book.entry(claim, PAID, transfers=tuple(by_hand), state=closed),
+        book.entry(claim, PAID, transfers=tuple(by_hand), state=closed_wins),
     )
     book.add(
         Claim(
@@ -286,7 +294,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
                 "steps_behind_round": max(behind, 0),
             },
             carried=(_build_game_entry(book, claim, play_id, game, state),),
-            paid=(lambda _: over) if by_hand else None,
+            paid=(lambda _: paid_entries) if by_hand else None,
         )
     )
 
@@ -311,22 +319,23 @@ def _claim_table(book: ClaimBook, name: str) -> None:
 def _build_game_entry(
     book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
-    made = f"{play_id}.start"
+    """Return the new journal's entry that carries over a game with its record."""
+    start_id = f"{play_id}.start"
     dims = book.seen.dims.get(play_id, {})
     return book.entry(
-        claim, CARRIED, id=made, named=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
+        claim, CARRIED, id=start_id, entry_kind=CARRIED_GAME, dims=dims, state=state, record=to_json(game)
     )
 
 
 def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
-    """Return the stored hits of linked levels that their controller has not closed."""
+    """Return the stored hits of linked progressive levels that their controller has not closed, by key."""
     return {
         key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
     }
 
 
 def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
-    """Return the amount of a hit: what the controller awarded for its claim, or else the recorded one."""
+    """Return the amount of a progressive hit: what the controller awarded, or else the recorded one."""
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if record is None else record.amount_cents
 
@@ -356,62 +365,62 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 
 
 def _claim_contributions(book: ClaimBook, name: str) -> None:
-    """Add the claim for contributions to a linked level that its controller may not have counted."""
-    pool, stored = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
+    """Add the claim for contributions to a linked level that the level's controller may not have counted."""
+    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
     book.take(name)
     fed = {
         play_id: shares
         for play_id, game in book.seen.games.items()
         if (
             shares := [
-                share for share in game.levels.fed if _is_uncounted(share, pool, stored.counted - _HEARD_LATE)
+                share for share in game.levels.fed if _is_uncounted(share, pool, link.counted - _HEARD_LATE)
             ]
         )
     }
     open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
     is_open = {book.read(GamePointer, key).play_id for key in open_games}
     # The new journal numbers its entries from the beginning.
-    mark = to_json(replace(stored, since=0))
+    mark = to_json(replace(link, since=0))
     carried = [
         _build_game_entry(book, "games", play_id, book.seen.games[play_id], {})
         for play_id in fed
         if play_id not in is_open
     ]
-    uncounted = [
-        share for made in fed.values() for share in made if _is_uncounted(share, pool, stored.counted)
-    ]
+    uncounted = [share for made in fed.values() for share in made if _is_uncounted(share, pool, link.counted)]
     amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
-    says = {"sequence": stored.sequence, "counted": stored.counted, "uncounted": len(uncounted)}
+    says = {"sequence": link.sequence, "counted": link.counted, "uncounted": len(uncounted)}
     book.add(Claim(name, amount, says, carried=(*carried, book.entry(name, CARRIED, state={name: mark}))))
 
 
-def _is_uncounted(share: Share, pool: str, after: int) -> bool:
-    """Return whether the contribution is to this pool and comes after the last counted one."""
-    return share.pool == pool and share.sequence is not None and share.sequence > after
+def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
+    """Return whether a contribution goes to this pool and comes after the last one that its controller counted."""
+    return share.pool == pool and share.sequence is not None and share.sequence > last_counted
 
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:
-    """Add the claim for a hit of a linked level, of an ended game, that its controller has not closed."""
+    """Add the claim for a linked level's hit in an ended game that the level's controller has not closed."""
     state = book.take(name)
-    stored = book.read(ClaimRecord, name)
-    says = {"pool": stored.pool, "way": stored.way, "amount_cents": stored.amount_cents}
+    hit = book.read(ClaimRecord, name)
+    says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
     book.add(Claim(name, 0, says, carried=(book.entry(name, CARRIED, state=state),)))
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
-    """Add the claim for a reported prize that cannot be proved; it is carried over with its game."""
+    """Add the claim for a progressive prize that cannot be proved; it is carried over with its game."""
     state = book.take(name)
-    held = book.read(HeldPrize, name)
-    game = book.seen.games.get(held.play_id)
-    over = game is not None and bool(game.ended)
-    games = (_build_game_entry(book, "games", held.play_id, game, {}),) if game is not None and over else ()
-    says = {"pool": held.pool, "why": held.why, "ruling": held.ruling}
+    prize = book.read(HeldPrize, name)
+    game = book.seen.games.get(prize.play_id)
+    is_ended = game is not None and bool(game.ended)
+    games = (
+        (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
+    )
+    says = {"pool": prize.pool, "why": prize.why, "ruling": prize.ruling}
     carried = (*games, book.entry(name, CARRIED, state=state))
-    book.add(Claim(name, held.amount_cents, says, carried=carried))
+    book.add(Claim(name, prize.amount_cents, says, carried=carried))
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
-    """Carry over the machine's registration for host transfers."""
+    """Add the claim for the machine's registration for host transfers, which is carried over."""
     state = book.take(name)
     book.add(
         Claim(
@@ -425,8 +434,8 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
 
 
 def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """Return the function that adds the claim of each key with the fate OWED, features' ones included."""
-    return {**CLAIMS, **{one.key: one.make for one in features.offered(ClaimMaker)}}
+    """Return, for each storage key with the fate OWED, the function that adds its claims; features' keys included."""
+    return {**CLAIMS, **{maker.key: maker.make for maker in features.offered(ClaimMaker)}}
 
 
 #: Claim makers by key, in the order in which they are called. A game takes its claims along.
@@ -456,9 +465,9 @@ WITH: Final[Mapping[Key, Key | None]] = {
 }
 
 
-def _list_credit_transfers(held: Reservation) -> tuple[Transfer, ...]:
-    """Return the transfers of a reservation that take the player's credit.
+def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
+    """Return the transfers of a reservation that take the player's credit, without those of coin stocks.
 
     A stock of coins is not carried over.
     """
-    return tuple(flow for flow in held.transfers if is_credit(flow.source))
+    return tuple(flow for flow in reservation.transfers if is_credit(flow.source))

@@ -60,7 +60,7 @@ class Evidence:
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Update this evidence with one entry."""
+        """Update the evidence for claims with one journal entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
@@ -76,17 +76,18 @@ class Evidence:
         self._update_from_kind(entry, record)
 
     def _note_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
-        """Note the end of the ticket ledger that this entry recorded."""
+        """Update the end of the ticket ledger from the anchor that a journal entry records."""
         if anchor is None:
             return
-        known = () if self.ticket_ledger is None else self.ticket_ledger.known
-        if anchor.begun not in known:
-            known = (*known, anchor.begun)
+        known_ledgers = () if self.ticket_ledger is None else self.ticket_ledger.known
+        if anchor.begun not in known_ledgers:
+            known_ledgers = (*known_ledgers, anchor.begun)
         self.ticket_ledger = EarlierLedger(
-            begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known
+            begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known_ledgers
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
+        """Update the evidence for claims with an entry of a kind that matters for games, levels or an earlier clear."""
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
@@ -106,11 +107,13 @@ class Evidence:
         elif kind == "clear.kept":
             self.cabinet_text = str(record.get(CABINET_TEXT, ""))
             self.ended_ids.extend(record["ended"])
-            before = record.get(MoneyKey.TICKETS)
-            self.ticket_ledger = None if before is None else from_json(EarlierLedger, before, kind)
+            earlier_ledger = record.get(MoneyKey.TICKETS)
+            self.ticket_ledger = (
+                None if earlier_ledger is None else from_json(EarlierLedger, earlier_ledger, kind)
+            )
 
     def _note_game(self, entry: StoredEntry) -> None:
-        """Note the state of a game after this entry."""
+        """Update the state of a game from a journal entry about it."""
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, where)
@@ -136,14 +139,14 @@ class Evidence:
         self.dims[game.play_id] = dict(entry.transaction.dims)
 
     def _note_steps(self, game: GameRecord) -> None:
-        """Store a game, and the longest list of steps known of its shared round."""
+        """Store a game, and the longest known list of steps of its shared round."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
-            known = self.rounds.get(game.round_id, ())
-            self.rounds[game.round_id] = max(known, game.steps, game.round_steps, key=len)
+            known_steps = self.rounds.get(game.round_id, ())
+            self.rounds[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
 
     def _drop_settled_games(self) -> None:
-        """Drop ended games on which no controller can still report."""
+        """Drop ended games about which no progressive controller can still report."""
         for play_id, game in list(self.games.items()):
             waits = any(
                 share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _HEARD_LATE
@@ -157,5 +160,5 @@ class Evidence:
 
 
 def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
-    """Return what an entry stakes, by credit account."""
+    """Return the credit that a journal entry stakes: account and cents."""
     return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER)

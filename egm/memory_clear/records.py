@@ -13,32 +13,32 @@ from meters import JournalView
 
 
 def compute_short_digest(identifier: str) -> str:
-    """Return the first 16 hexadecimal digits of the identifier's SHA-256, long enough to avoid collisions."""
+    """Return a short digest of a transfer's identifier: 16 hexadecimal digits of its SHA-256, enough to be unique."""
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
 
 def has_ended(journal: JournalView, entry_id: str) -> bool:
-    """Return whether a ticket has ended with this entry, in this journal or the one before it."""
+    """Return whether the entry that ends a ticket is in this journal or was in the one before a memory clear."""
     if journal.knows(entry_id):
         return True
     carried = next(journal.entries("clear.kept", limit=1), None)
     record = None if carried is None else carried.record
-    ended = record.get("ended") if isinstance(record, Mapping) else None
-    return isinstance(ended, list) and entry_id in ended
+    ended_ids = record.get("ended") if isinstance(record, Mapping) else None
+    return isinstance(ended_ids, list) and entry_id in ended_ids
 
 
 def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
-    """Return the commitment to a level's prize received before a memory clear, or None."""
+    """Return the commitment to a mystery prize of a level that was received before a memory clear, or None."""
     carried = next(journal.entries("clear.kept", limit=1), None)
     commitment: Any = None if carried is None else carried.state.get(f"{ProgressiveKey.SEALED}{level}")
     return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
 
 
 def list_earlier_transfers(journal: JournalView) -> frozenset[str]:
-    """Return the short digests of the transfers that moved value in earlier journals."""
-    moved: set[str] = set()
+    """Return the short digests of the host transfers that moved value in journals before a memory clear."""
+    digests: set[str] = set()
     for entry in journal.entries("clear.identifiers"):
         if isinstance(entry.record, Mapping):
             part = entry.record["sha256"]
-            moved.update(str(digest) for digest in part) if isinstance(part, list) else None
-    return frozenset(moved)
+            digests.update(str(digest) for digest in part) if isinstance(part, list) else None
+    return frozenset(digests)

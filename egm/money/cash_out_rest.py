@@ -13,40 +13,46 @@ from egm.money.records.money import CashOutRest, PaidInCoins
 
 
 def build_remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:
-    """Return the machine state that stores the remainder, empty if the remainder is zero."""
+    """Return the machine state that stores the unpaid remainder of a cash-out; empty if the remainder is zero."""
     return {MoneyKey.GOES_ON: remainder} if remainder.rest_cents else {}
 
 
 def build_handpay_remainder_state(
     remainder_cents: int, in_coins: PaidInCoins | None
 ) -> dict[str, CashOutRest]:
-    """Return the machine state that stores a remainder to be paid by an attendant."""
+    """Return the machine state that stores the unpaid remainder of a cash-out, to be paid by an attendant.
+
+    ``in_coins`` is what the hopper has already paid of the cash-out, or None.
+    """
     return build_remainder_state(CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins))
 
 
 def find_coins_paid(machine: Machine) -> PaidInCoins | None:
-    """Return the coins already paid in the current cash-out, or None."""
+    """Return how much of the interrupted cash-out the hopper has already paid in coins, or None if it paid nothing."""
     remainder = _read_valid_remainder(machine)
     return None if remainder is None else remainder.in_coins
 
 
 def rest_goes_on(machine: Machine, _: Event) -> bool:
-    """Return whether a remainder is stored that still equals the player's balance, for the next payout method."""
+    """Return whether an unpaid remainder of a cash-out is stored that still equals the player's cashable balance.
+
+    The next payout method then pays it.
+    """
     return _read_valid_remainder(machine) is not None
 
 
 def has_stale_remainder(machine: Machine) -> bool:
-    """Return whether a remainder is stored that differs from the player's balance."""
+    """Return whether the stored remainder of a cash-out no longer equals the player's cashable balance."""
     return machine.memory.get(MoneyKey.GOES_ON) is not None and _read_valid_remainder(machine) is None
 
 
 def clear_remainder(machine: Machine) -> None:
-    """Clear the pending remainder now, so that a later balance of the same amount is not mistaken for it."""
+    """Delete the stored remainder of a cash-out, so that a later balance of the same amount is not mistaken for it."""
     machine.post(CASH_OUT_ENDED, state={MoneyKey.GOES_ON: None})
 
 
 def _read_valid_remainder(machine: Machine) -> CashOutRest | None:
-    """Return the stored remainder, or None if nothing is stored or the balance has changed since.
+    """Return the stored remainder of a cash-out, or None if there is none or the cashable balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
     """

@@ -67,7 +67,7 @@ class PaperLedger:
         self._handle = handle
 
     def pending(self) -> EscrowRecord | None:
-        """Return the bill or ticket whose stacking is not finished, or None."""
+        """Return the bill or ticket whose stacking the acceptor has not finished, or None."""
         paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
             return None
@@ -82,14 +82,14 @@ class PaperLedger:
         )
 
     def may_order(self) -> bool:
-        """Return whether the driver may order a bill or ticket into the box.
+        """Return whether the driver may order the bill or ticket in escrow into the box.
 
         It may not while a door is open, or while the machine waits for staff.
         """
         return self._machine.state(Features).rules.derive_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Reserve the credit of the bill or ticket before the acceptor stacks it."""
+        """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.pending() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
             paper_id = self._machine.fresh_id("bill")
@@ -116,7 +116,7 @@ class PaperLedger:
         )
 
     def credit_stacked_paper(self) -> None:
-        """Credit the bill or ticket that has been stacked."""
+        """Credit the bill or ticket that the acceptor has stacked."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
         )
@@ -127,14 +127,14 @@ class PaperLedger:
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
-        """Delete the record of the bill or ticket, because the acceptor has confirmed our acknowledgement."""
+        """Delete the record of the stacked bill or ticket, because the acceptor has confirmed our acknowledgement."""
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
         self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Void the reservation because the bill or ticket did not reach the box; ``why`` is the reason."""
+        """Void the reservation of a bill or ticket that did not reach the box; ``why`` is the reason."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
         )
@@ -142,7 +142,7 @@ class PaperLedger:
         check_invariant(self.pending() is None, "a returned bill or ticket is still open")
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Open a dispute: it is unknown whether the bill or ticket was stacked or returned."""
+        """Open a dispute about an ordered bill or ticket of which it is unknown whether it was stacked or returned."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
         )
@@ -154,7 +154,7 @@ class PaperLedger:
         self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
-        """Record whether the acceptor reports that the bill or ticket moves out, to the player, or in, to the box."""
+        """Record the acceptor's report that the bill or ticket moves out, to the player, or in, to the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
@@ -167,19 +167,23 @@ class PaperLedger:
         self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
     def _find_phase(self) -> EscrowPhase | None:
+        """Return how far the stacking of the open bill or ticket has come, or None if none is being stacked."""
         record = self.pending()
         return None if record is None else record.phase
 
 
 class PrintingLedger:
-    """The record of the ticket, slip or test that is being printed (:class:`egm.devices.ledgers.PrintLedger`)."""
+    """The durable state of the ticket printer's driver: the ticket, slip or test that is being printed.
+
+    Implements :class:`egm.devices.ledgers.PrintLedger`.
+    """
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
         self._handle = handle
 
     def pending(self) -> PrintRecord | None:
-        """Return the print job that is not finished, or None.
+        """Return the print job that the printer has not finished, or None.
 
         A disputed ticket is not returned, because staff and not the printer decide on it.
         """
@@ -189,7 +193,7 @@ class PrintingLedger:
         return PrintRecord(job=job, state=self._open_record().state)
 
     def opened(self, job: TicketJob) -> None:
-        """Record that the printer's driver has accepted the job."""
+        """Record the print job that the printer's driver has accepted."""
         check_invariant(self.pending() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language
@@ -200,16 +204,16 @@ class PrintingLedger:
         self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT: record})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record the next state of the print job.
+        """Record the state that the printer's driver reports for the open print job.
 
         Once the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
         """
-        stored = self._open_record()
-        check_invariant(stored.id == job_id, "the printer reported on another ticket")
+        printing = self._open_record()
+        check_invariant(printing.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(EventType.TICKET_PRINTED)
-            settled = self._open_record().state == PrintState.BARCODE_DONE
-            check_invariant(settled, "a printed ticket was not settled")
+            is_settled = self._open_record().state == PrintState.BARCODE_DONE
+            check_invariant(is_settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
             check_invariant(
@@ -221,43 +225,47 @@ class PrintingLedger:
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
         else:
-            self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT: replace(stored, state=state)})
+            self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT: replace(printing, state=state)})
 
     def _open_record(self) -> PrintingRecord:
-        stored = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
-        if stored is None:
+        """Return the stored record of the open print job. Raises InvariantError if there is none."""
+        printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+        if printing is None:
             raise InvariantError("the printer reported on a ticket that is not open")
-        return stored
+        return printing
 
 
 class HopperLedger:
-    """The record of the coins that the hopper is paying (:class:`egm.devices.ledgers.PayoutLedger`)."""
+    """The durable state of the hopper's driver: the coins that the hopper is paying.
+
+    Implements :class:`egm.devices.ledgers.PayoutLedger`.
+    """
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
         self._handle = handle
 
     def pending(self) -> PayoutRecord | None:
-        """Return the open payout, or None."""
+        """Return the hopper payout that is not finished, or None."""
         return self._machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Record the payout before the driver sends it to the hopper."""
+        """Record the coin payout before the driver sends it to the hopper."""
         check_invariant(self.pending() is None, "a second payout was ordered from the hopper")
         self._machine.post(COINS_ORDERED, state={MoneyKey.HOPPER: record})
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
-        """Record the number of coins counted out so far."""
+        """Record the number of coins that the hopper has counted out so far of the open payout."""
         self._require_open_payout(payout_id)
-        stored = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
+        payout = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
         self._machine.post(
             COINS_COUNTED,
             CoinsCounted(id=payout_id, paid_coins=paid_coins),
-            state={MoneyKey.HOPPER: replace(stored, paid_coins=paid_coins)},
+            state={MoneyKey.HOPPER: replace(payout, paid_coins=paid_coins)},
         )
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """End the payout with the number of coins counted out.
+        """End the hopper payout with the number of coins counted out.
 
         If ``doubt`` has a text, it is unknown whether more coins have left, for the reason that it states.
         """
@@ -266,7 +274,7 @@ class HopperLedger:
         check_invariant(self.pending() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Close a cash-out whose coins were never ordered. For a test, which has no record, do nothing."""
+        """Close a cash-out whose coins were never ordered from the hopper. A test, which has no record, is ignored."""
         check_invariant(self.pending() is None, "a payout was reported as not ordered while one is open")
         if not is_test(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
@@ -275,32 +283,36 @@ class HopperLedger:
             )
 
     def record_strayed_coins(self, coins: int, why: str) -> None:
-        """Record coins that left the hopper without an order."""
+        """Record coins that left the hopper without an order, and open a dispute about them."""
         self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
 
     def _require_open_payout(self, payout_id: str) -> None:
-        stored = self.pending()
+        """Raise InvariantError unless the hopper's open payout is the one with this id."""
+        payout = self.pending()
         check_invariant(
-            stored is not None and stored.payout_id == payout_id, "the hopper reported on another payout"
+            payout is not None and payout.payout_id == payout_id, "the hopper reported on another payout"
         )
 
 
 class CoinsLedger:
-    """The record of the coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
+    """The durable state of the coin acceptor's driver: the coins taken in.
+
+    Implements :class:`egm.devices.ledgers.CoinLedger`.
+    """
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
         self._handle = handle
 
     def position(self) -> int | None:
-        """Return the acceptor's event counter up to which events are recorded, or None."""
-        stored = self._machine.memory.get(MoneyKey.COINS)
-        return None if stored is None else int(stored)
+        """Return the value of the coin acceptor's event counter up to which its events are recorded, or None."""
+        event_count = self._machine.memory.get(MoneyKey.COINS)
+        return None if event_count is None else int(event_count)
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
-        """Credit each coin, store the acceptor's event counter and open any dispute, in one transaction.
+        """Credit each coin, store the coin acceptor's event counter and open any dispute, in one transaction.
 
         ``coins``: for each coin its value in minor units, and whether the sorter sent it to the hopper.
         """
@@ -328,7 +340,7 @@ class Ledgers:
 
 
 def create_ledgers(machine: Machine, handle: Callable[..., None]) -> Ledgers:
-    """Return the ledgers of one machine; ``handle`` is its engine's event handler."""
+    """Return the ledgers of one machine's money-handling devices; ``handle`` is its engine's event handler."""
     return Ledgers(
         paper=PaperLedger(machine, handle),
         printing=PrintingLedger(machine, handle),

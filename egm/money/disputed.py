@@ -88,7 +88,7 @@ class DisputedAmount:
         ticket: str = "",
         kind: str = "",
     ) -> Self:
-        """Return a new dispute about ``subject``; a dispute without a subject gets a fresh id."""
+        """Return a new dispute about a device's operation ``subject`` (an id); without one, it gets a fresh id."""
         return cls(
             id=subject or machine.fresh_id("disputed"),
             device=device,
@@ -103,7 +103,7 @@ class DisputedAmount:
 
     @property
     def code(self) -> str:
-        """Return the code of the fault that stays active until every dispute of the device has a ruling."""
+        """Return the code of the fault that stays active until every dispute about the device has a ruling."""
         return f"{self.device}.disputed"
 
     @property
@@ -113,12 +113,12 @@ class DisputedAmount:
 
     @property
     def state(self) -> dict[str, "DisputedAmount"]:
-        """Return the machine state that opens the dispute, for the transaction that closes the disputed operation."""
+        """Return the machine state that opens the dispute, for the entry that closes the disputed operation."""
         return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
     def details(self) -> DisputeDetails:
-        """Return the journal details of the dispute."""
+        """Return the description of the dispute for a journal record."""
         return DisputeDetails(
             id=self.id,
             device=self.device,
@@ -129,7 +129,7 @@ class DisputedAmount:
         )
 
     def allows(self, amount_cents: int | None) -> bool:
-        """Return whether a ruling may award this amount: within the bounds, and all or nothing for a ticket."""
+        """Return whether a ruling may award this amount: within the dispute's bounds; for a ticket, all or nothing."""
         if amount_cents is None or not self.least_cents <= amount_cents <= self.most_cents:
             return False
         return not self.ticket or amount_cents in {0, self.most_cents}
@@ -145,13 +145,13 @@ class DisputeRuling:
 
 
 def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
-    """Return the open disputes of this player position, ordered by id."""
+    """Return the open disputes about money of this player position, ordered by id."""
     return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
 
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open a dispute in a transaction of its own; if it is already open, do nothing.
+    """Open a dispute about money in an entry of its own; if it is already open, do nothing.
 
     ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, that amount is
     reserved instead of these transfers.
@@ -170,12 +170,12 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
 
 
 def format_reservation_id(disputed: DisputedAmount) -> str:
-    """Return the id of the reservation that sets the disputed part of the credits aside."""
+    """Return the id of the reservation that sets the disputed part of the player's credits aside."""
     return f"{disputed.id}.disputed"
 
 
 def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether a dispute is open whose fault may not be raised yet, or a ruling whose payment is not posted."""
+    """Return whether an open dispute has no active fault yet, or a ruling's payment is not posted."""
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
     disputes = list_disputed_amounts(machine).values()
@@ -183,12 +183,15 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_disputes(machine: Machine, _: Event) -> None:
-    """Complete started rulings and raise the faults of the open disputes."""
+    """Post the payments of recorded rulings on disputed money, and raise the faults of the open disputes."""
     finish_disputes(machine)
 
 
 def finish_disputes(machine: Machine) -> None:
-    """Complete started rulings and raise the faults of the open disputes, immediately or after a restart in between."""
+    """Post the payment of a recorded ruling on disputed money, and raise the faults of the open disputes.
+
+    This is done immediately, or after a restart in between.
+    """
     ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
         _post_award(machine, ruling)
@@ -198,7 +201,7 @@ def finish_disputes(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- ruling
 def ruling_is_sound(machine: Machine, event: Event) -> bool:
-    """Return whether the ruling names an open dispute, a permitted amount and a reason.
+    """Return whether the ruling on disputed money names an open dispute, a permitted amount and a reason.
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
@@ -212,7 +215,7 @@ def ruling_is_sound(machine: Machine, event: Event) -> bool:
 
 
 def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
-    """Return the amount that the form awards, or None if it does not say.
+    """Return the amount that a ruling's form awards to the player, or None if the form states none.
 
     For a printed ticket this is 0 if the ticket is ruled good and its full amount if it is ruled void.
     """
@@ -222,7 +225,10 @@ def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> i
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
-    """Pay by hand the amount awarded. The last ruling about a device also clears the device's fault."""
+    """Pay by hand the disputed amount that the ruling awards, and close the dispute.
+
+    The last ruling about a device also clears the device's fault.
+    """
     form = event.of(DisputedAmountForm)
     disputed = list_disputed_amounts(machine)[form.disputed]
     amount_cents = _find_awarded_cents(disputed, form)
@@ -248,7 +254,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
 
 
 def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
-    """Record the ruling as the printer's final state of the open ticket; the cash-out then ends the usual way."""
+    """Record a ruling on a printed ticket as the printer's final state; its cash-out then ends the usual way."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
@@ -263,19 +269,20 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
-    """Return the machine state that closes a dispute; closing a device's last dispute clears its fault."""
+    """Return the machine state that closes a dispute and, if it is the device's last one, clears its fault."""
     others = [dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id]
-    cleared = all(dispute.device != disputed.device for dispute in others)
-    fault = {f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}
+    is_last_of_device = all(dispute.device != disputed.device for dispute in others)
+    fault = {f"{KernelKey.FAULT}{disputed.code}": None} if is_last_of_device else {}
     return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
 
 
 def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
+    """Post the ruling with its payment, and close the dispute; a ticket in the box is redeemed or released."""
     disputed, amount_cents = ruling.disputed, ruling.amount_cents
     desk = machine.installed(TicketDesk)
-    held = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
-    redeems = held and amount_cents > 0
-    ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
+    is_locked = bool(disputed.ticket) and desk is not None and desk.holds(disputed.id)
+    redeems = is_locked and amount_cents > 0
+    redemption_status = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
     story, state = ruling.story, dict[str, object](_build_closing_state(machine, disputed))
     if disputed.held_cents:
         state[MoneyKey.RULING] = None
@@ -291,16 +298,17 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         # the redemption in the ticket ledger.
         entry_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
         transfers=_build_award_transfers(machine, disputed, amount_cents, redeems=redeems),
-        state={**state, **build_host_ticket_state(machine, disputed.id, ended)},
+        state={**state, **build_host_ticket_state(machine, disputed.id, redemption_status)},
     )
     if redeems:
         machine.state(TicketDesk).redeem_commit(disputed.id)
-    elif held:
+    elif is_locked:
         machine.state(TicketDesk).redeem_abort(disputed.id, "ruled as returned to the player")
     keep_head(machine)
 
 
 def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
+    """Return the full number of the ticket in dispute, which only the ticket ledger has."""
     number = machine.state(TicketDesk).number_of(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")
@@ -310,7 +318,7 @@ def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
 def _build_award_transfers(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
-    """Return the transfers of the amount awarded, and of the remainder of the credit that was set aside.
+    """Return the transfers of the amount that a ruling awards, and of what is left of the credit set aside.
 
     ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator
     pays the amount instead.
@@ -320,12 +328,12 @@ def _build_award_transfers(
         source = machine.credit(CreditKind.CASHABLE)
     elif redeems:
         source = f"world:voucher_in:{disputed.kind}"
-    paid = (Transfer(source, PAID, amount_cents),) if amount_cents else ()
+    award_transfers = (Transfer(source, PAID, amount_cents),) if amount_cents else ()
     unpaid_cents = max(0, disputed.held_cents - amount_cents)
     if not unpaid_cents:
-        return paid
+        return award_transfers
     remainder_flows = (
         Transfer(source, "out:hopper", unpaid_cents),
         Transfer("stock:hopper", "stock:floor", unpaid_cents),
     )
-    return paid + remainder_flows
+    return award_transfers + remainder_flows

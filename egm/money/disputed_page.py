@@ -15,10 +15,10 @@ from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain
 
 
 class DisputedList(Place):
-    """The service page that lists every amount waiting for a ruling."""
+    """The service page that lists every disputed amount that waits for a ruling."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return one row per dispute: time, subject, reason and bounds of the amount."""
+        """Return the page with one row per dispute: time, id, reason and bounds of the amount."""
         rows = tuple(
             Row(
                 cells=(
@@ -37,13 +37,13 @@ class DisputedList(Place):
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open the ruling form of the selected dispute."""
+        """Open the ruling form of the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return refuse("not_offered") if disputed is None else Go(Filling(_build_ruling_form(disputed)))
 
 
 def _build_ruling_form(disputed: DisputedAmount) -> Form:
-    """Return the ruling form, with the dispute's bounds on the amount."""
+    """Return the form for a ruling on a dispute, which limits the amount to the dispute's bounds."""
     if disputed.is_printed:
         return replace(DISPUTED_TICKET, values={"disputed": disputed.id})
     fields = tuple(

@@ -11,38 +11,41 @@ from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperEscrowed:
-    """Base of a bill or ticket that the acceptor holds in escrow; ``escrow`` is the acceptor's number of it."""
+    """Base of the events of a bill or ticket in escrow; ``escrow`` is the acceptor's number of it."""
 
     escrow: int
 
     @property
     def face_cents(self) -> int:
-        """Return the amount printed on a bill, in minor units; 0 for a ticket, whose value is not known yet."""
+        """Return the face value of the bill in escrow, in minor units; 0 for a ticket, whose value is not known yet."""
         return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillEscrowed(PaperEscrowed):
-    """The acceptor holds a bill in escrow."""
+    """Event: the acceptor holds a bill in escrow."""
 
     amount_cents: int
 
     @property
     def face_cents(self) -> int:
-        """Return the amount of the bill, in minor units."""
+        """Return the face value of the bill in escrow, in minor units."""
         return self.amount_cents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketEscrowed(PaperEscrowed):
-    """The acceptor holds a ticket in escrow, with the digits of its bar code."""
+    """Event: the acceptor holds a ticket in escrow, with the digits of its bar code."""
 
     digits: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRefused:
-    """The acceptor has returned or rejected a bill or ticket, and why; ``ticket`` if it is known to be a ticket."""
+    """Event: the acceptor has returned or rejected a bill or ticket, and why.
+
+    ``ticket``: whether it is known to be a ticket.
+    """
 
     reason: str
     ticket: bool = False
@@ -50,7 +53,7 @@ class PaperRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """A ticket was not printed, and why; with ``doubt``, it is unknown whether it was."""
+    """Event: the printer has not printed a ticket, and why; with ``doubt``, it is unknown whether it has."""
 
     why: str = ""
     doubt: bool = False
@@ -58,7 +61,7 @@ class PrintFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsPaid:
-    """The hopper has stopped after paying a number of coins.
+    """Event: the hopper has stopped after paying a number of coins.
 
     ``doubt``: why it is unknown whether more coins have left; empty if the number is certain.
     """
@@ -69,14 +72,14 @@ class CoinsPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperNotStacked:
-    """A bill or ticket that was ordered into the box did not get there or cannot be located, and why."""
+    """Event: a bill or ticket ordered into the box did not get there or cannot be located, and why."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnorderedValue:
-    """A device has taken money without an order: at most this amount, in minor units."""
+    """Event: a device has taken money without an order, at most ``most_cents`` (minor units)."""
 
     device: str
     why: str
@@ -85,9 +88,10 @@ class UnorderedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsIn:
-    """Coins have passed the acceptor: the value of each in minor units, and whether it fell into the hopper.
+    """Event: coins have passed the acceptor, each with its value (minor units) and whether it fell into the hopper.
 
-    ``position`` is the acceptor's event counter after them; ``doubt`` describes coins that cannot be credited.
+    ``position`` is the acceptor's event counter after them; ``doubt`` describes coins that cannot be
+    credited.
     """
 
     coins: tuple[tuple[int, bool], ...]
@@ -97,7 +101,7 @@ class CoinsIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsStrayed:
-    """Coins have left the hopper without an order: how many, and how the driver noticed."""
+    """Event: coins have left the hopper without an order: how many, and how the driver noticed."""
 
     coins: int
     why: str
@@ -105,14 +109,14 @@ class CoinsStrayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOut:
-    """The credits are to be paid out; ``passed`` if a host has declined to take them."""
+    """Event: the player's credits are to be paid out; ``passed`` if a host has declined to take them."""
 
     passed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoPayoutDevice:
-    """The credits can only be paid by hand, and why."""
+    """Event: the player's credits can only be paid by hand, and why."""
 
     why: str = ""
 
@@ -128,7 +132,7 @@ class PaymentForm(FilledForm):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Return the texts that identify the player, by field; empty unless all are given."""
+        """Return the texts that identify the player, by field; empty unless the form has all of them."""
         texts = {"name": self.name, "document": self.document, "number": self.number}
         stripped = {name: (text or "").strip() for name, text in texts.items()}
         return stripped if all(stripped.values()) else {}

@@ -27,19 +27,20 @@ from meters.chart import parse_account_words
 
 
 def _needs_identity(machine: Machine, amount_cents: int) -> bool:
+    """Return whether the profile requires the player's identity for a hand-pay of this amount."""
     from_cents = machine.profile.by_hand.identity_cents
     return from_cents is not None and amount_cents >= from_cents
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def handpay_is_in_order(machine: Machine, _: Event) -> bool:
-    """Return whether the hand-pay may be settled: it needs no form, or its form has been filled in."""
+    """Return whether the waiting hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     return handpay.form is not None or not _needs_identity(machine, handpay.worth_cents)
 
 
 def form_is_whole(machine: Machine, event: Event) -> bool:
-    """Return whether the form names a permitted means of payment, and the player's identity if required."""
+    """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.of(PaymentForm)
     return form.method in machine.profile.by_hand.methods and (
         bool(form.identity) or not _needs_identity(machine, handpay.worth_cents)
@@ -48,7 +49,7 @@ def form_is_whole(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_handpay_form(machine: Machine, event: Event) -> None:
-    """Record who will be paid and how; a later form replaces an earlier one."""
+    """Record the form of a hand-pay: who will be paid and how. A later form replaces an earlier one."""
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     filled, identity = event.of(PaymentForm), ""
@@ -105,12 +106,15 @@ BOOK: Final = "prizes:"
 
 
 def no_prize_waits(machine: Machine, _: Event) -> bool:
-    """Return whether no prize in kind is owed. A host must not settle such a prize, which is handed over in person."""
+    """Return whether the waiting hand-pay has no prize in kind.
+
+    A host must not settle such a prize, which is handed over in person.
+    """
     return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
 def find_unclaimed_account(flow: Transfer) -> str:
-    """Return the account to which a transfer of an unclaimed hand-pay goes.
+    """Return the account to which a transfer reserved for an unclaimed hand-pay goes.
 
     Money goes to the register of orphans, a prize in kind to the stock of unclaimed prizes.
     """

@@ -1,4 +1,4 @@
-"""What hosts allow: bills, games and sounds that they can disable without taking the machine out of service.
+"""Restrictions by hosts: bills, games and sounds that they disable without taking the machine out of service.
 
 Each host's request is stored separately and survives a power loss; the machine does only what all of them
 allow.
@@ -26,18 +26,21 @@ class Control(StrEnum):
 
 
 def list_host_requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
-    """Return what each host has requested for a control; ``of`` is the id of the game if the control is about one."""
+    """Return the value that each host has requested for a control, such as the bills to accept.
+
+    ``of`` is the id of the game if the control is about one.
+    """
     name = f"{control}.{of}" if of else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
 
 
 def is_acceptor_allowed(machine: Machine) -> bool:
-    """Return whether all hosts allow bills and tickets."""
+    """Return whether every host allows the bill acceptor to take bills and tickets."""
     return False not in list_host_requests(machine, Control.BILL_ACCEPTOR)
 
 
 def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
-    """Return the denominations among ``bills_cents`` (minor units) that every host allows."""
+    """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
     for allowed in list_host_requests(machine, Control.BILLS):
@@ -46,7 +49,7 @@ def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozens
 
 
 def is_game_allowed(machine: Machine, game_id: str) -> bool:
-    """Return whether no host has disabled the game."""
+    """Return whether every host allows the game to be offered."""
     return False not in list_host_requests(machine, Control.GAME, game_id)
 
 
@@ -57,5 +60,5 @@ def find_allowed_sound(machine: Machine) -> str:
 
 
 def game_is_enabled(machine: Machine, _: Event) -> bool:
-    """Return whether no host has disabled the selected game."""
+    """Return whether every host allows the selected game."""
     return is_game_allowed(machine, machine.selection.game_id)

@@ -22,7 +22,7 @@ RING: Final = 31
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A ticket in escrow about which the host is being asked. Its full number is stored nowhere else."""
+    """A ticket in escrow whose value the host has been queried for. Its full number is stored nowhere else."""
 
     id: str
     escrow: int
@@ -44,7 +44,7 @@ class Lock:
 
     @property
     def is_offer(self) -> bool:
-        """Return whether a cash-out is offered to the host, and is paid another way if the host declines."""
+        """Return whether the lock offers a cash-out to the host, which is paid another way if the host declines."""
         return self.cash_out or self.cash_out_waits
 
 
@@ -66,13 +66,13 @@ class Order:
 
     @property
     def total_cents(self) -> int:
-        """Return the total amount requested, in minor units."""
+        """Return the total amount that the host ordered, in minor units."""
         return sum(self.cents.values())
 
 
 @dataclass(slots=True)
 class HostMoney:
-    """The machine's exchange with the host of its money, as far as it is held in memory."""
+    """Volatile state of the exchange with the host of the machine's money: queries, lock, transfer order."""
 
     validation: Validation = Validation.STAND_ALONE
     transfers: bool = False
@@ -105,22 +105,23 @@ def build_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int 
 
 
 def _read_count(journal: JournalView, key: str) -> int:
+    """Return the count that the journal stores under a key, or 0."""
     count = journal.state(key)
     return count if isinstance(count, int) else 0
 
 
 def list_unread_indices(journal: JournalView) -> tuple[int, ...]:
-    """Return the ring indices (1 to 31) of the tickets the host has not read, oldest first."""
-    read, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
-    return tuple(number % RING + 1 for number in range(read, count))
+    """Return the ring indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
+    read_count, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
+    return tuple(number % RING + 1 for number in range(read_count, count))
 
 
 def build_next_read_state(journal: JournalView) -> Mapping[str, int]:
-    """Return the state change that marks the oldest unread ticket as read."""
+    """Return the state change that marks the oldest unread printed ticket as read by the host."""
     return {HostKey.RING_READ: _read_count(journal, HostKey.RING_READ) + 1}
 
 
 def pay_out_in_ring(journal: JournalView, index: int) -> str | None:
-    """Return the id of the cash-out whose ticket is at a ring index, or None."""
+    """Return the id of the cash-out whose printed ticket is at an index of the host's ring, or None."""
     pay_out_id = journal.state(f"{HostKey.RING}{index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

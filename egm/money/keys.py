@@ -4,7 +4,7 @@ from egm.kernel.keys import Fate, Key, Owner
 
 
 class MoneyKey(Key):
-    """Storage keys of money: payments in progress in or out, and hand-pays owed."""
+    """Storage keys of money: payouts in progress, hand-pays owed, disputes, and bills and tickets being stacked."""
 
     PAY_OUT = "pay_out", Fate.OWED, Owner.PLAYER
     """The payout in progress."""

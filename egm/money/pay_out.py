@@ -74,17 +74,17 @@ from rng import RngError
 
 # ---------------------------------------------------------------------------------------------- by ticket
 def reserve_ticket(machine: Machine, _: Event) -> None:
-    """Reserve the whole cashable balance for a ticket, and print it."""
+    """Reserve the player's whole cashable balance for a ticket, and print the ticket."""
     _reserve_for_ticket(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
 
 
 def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
-    """Reserve the restricted credit for a restricted ticket, and print it."""
+    """Reserve the player's restricted credit for a restricted ticket, and print the ticket."""
     _reserve_for_ticket(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
 
 
 def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
-    """Reserve credits for a ticket, which is numbered here or waits for a number from the host."""
+    """Reserve credits for a ticket and print it; the machine numbers the ticket, or waits for the host's number."""
     pay_out_id, number = machine.fresh_id("cashout"), ""
     if machine.state(HostMoney).validation is not Validation.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
@@ -118,7 +118,10 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
 
 
 def _find_pool(machine: Machine, kind: CreditKind) -> int:
-    """Return the number of the host's pool of the restricted credit; 0 for other credit or without a host."""
+    """Return the number of the host's pool to which restricted credit on the meter belongs.
+
+    It is 0 for another kind of credit, or without a host.
+    """
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
@@ -126,6 +129,7 @@ def _find_pool(machine: Machine, kind: CreditKind) -> int:
 def _issue_own_ticket(
     machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int
 ) -> Ticket | Refusal:
+    """Issue a ticket with a number of this machine; return the refusal if the ticket ledger refuses it."""
     try:
         return machine.state(TicketDesk).prepare(
             pay_out_id,
@@ -140,12 +144,12 @@ def _issue_own_ticket(
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
-    """Return the venue and validity printed on a ticket of this kind: the host's terms, else the machine's own.
+    """Return the venue and validity printed on a ticket of a credit kind: the host's terms, else the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
     """
-    own, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
-    days = terms.valid_days(kind, own)
+    own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
+    days = terms.valid_days(kind, own_valid_days)
     restricted = kind is CreditKind.RESTRICTED
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
     if credit is not None and credit.expires:
@@ -154,7 +158,7 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> Printed:
 
 
 def print_ticket(machine: Machine) -> None:
-    """Give the reserved ticket to the printer unless it already has it: once per job, also after a restart.
+    """Give the reserved ticket to the printer, unless the printer already has it: once per job, also after a restart.
 
     A ticket that waits for the host's number keeps waiting, unless the machine is no longer configured with
     such a host.
@@ -187,7 +191,7 @@ def print_ticket(machine: Machine) -> None:
 
 
 def open_job(machine: Machine) -> TicketJob | None:
-    """Return the job that the printer has not finished, or None.
+    """Return the ticket, slip or test that the printer has not finished, as a print job, or None.
 
     It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
     """
@@ -204,11 +208,12 @@ def open_job(machine: Machine) -> TicketJob | None:
 
 
 def _build_ticket_job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
+    """Return the print job for the ticket of a cash-out."""
     return _load_template(machine.profile.id).job(pay_out_id, _require_ticket(machine, pay_out_id), language)
 
 
 def find_ticket(machine: Machine, pay_out_id: str) -> Ticket | None:
-    """Return the ticket of a cash-out, or None if there is no ledger or it does not know the ticket."""
+    """Return the ticket of a cash-out, or None if there is no ticket ledger or it does not know the ticket."""
     desk = machine.installed(TicketDesk)
     return None if desk is None else desk.find_issued_ticket(pay_out_id)
 
@@ -220,6 +225,7 @@ def _load_template(jurisdiction: str) -> Template:
 
 
 def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
+    """Return the ticket of a cash-out. Raises InvariantError if the ticket ledger does not have it."""
     ticket = find_ticket(machine, pay_out_id)
     if ticket is None:
         raise InvariantError(f"the ticket of {pay_out_id} is not in the ticket ledger")
@@ -227,7 +233,7 @@ def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
 
 
 def settle_ticket(machine: Machine, _: Event) -> None:
-    """Settle the cash-out: with the bar code printed, the credits have become the ticket (AGE 5.1.3)."""
+    """Settle a cash-out by ticket: with the bar code printed, the credits have become the ticket (AGE 5.1.3)."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _require_ticket(machine, pay_out.id).number
@@ -254,7 +260,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
 
 
 def give_ticket_up(machine: Machine, event: Event) -> None:
-    """Void a ticket that was not printed, and pay the credits by hand.
+    """Void a ticket that was not printed, and pay its credits by hand.
 
     If it is unknown whether it was printed (``doubt``), the number stays locked and the credits stay reserved
     until a ruling.
@@ -272,6 +278,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
 
 
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
+    """Open a dispute about a ticket of which it is unknown whether it was printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     in_doubt = DisputedAmount.about(
         machine,
@@ -310,7 +317,7 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_ticket_ruling(machine: Machine, event: Event) -> None:
-    """Carry out the ruling: a good ticket settles the cash-out; a void one is paid by hand."""
+    """Carry out the ruling on a disputed ticket: a good ticket settles the cash-out; a void one is paid by hand."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
@@ -319,12 +326,13 @@ def end_ticket_ruling(machine: Machine, event: Event) -> None:
 
 
 def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
-    """Void a ticket that never got a number, and pay the credits by hand."""
+    """Void a ticket to which the host has given no number, and pay its credits by hand."""
     _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {}, why)
     _pay_otherwise(machine, pay_out)
 
 
 def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
+    """Pay the credits of a voided ticket by hand; restricted credit stays on the meter."""
     if pay_out.kind is CreditKind.RESTRICTED:
         machine.notice = Notice(code="restricted_stays", severity="warning")
     else:
@@ -333,7 +341,7 @@ def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
 
 # ---------------------------------------------------------------------------------------------- by coins
 def reserve_coins(machine: Machine, _: Event) -> None:
-    """Reserve the amount the hopper can pay in whole coins, and start the hopper."""
+    """Reserve the part of the cashable balance that the hopper can pay in whole coins, and start the hopper."""
     _convert_to_cashable(machine)
     coins = count_payable_coins(machine)
     amount_cents = coins * machine.profile.coins.hopper_cents
@@ -358,13 +366,13 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 @dataclass(slots=True)
 class HopperPayout:
-    """The payout given to the hopper's driver since the machine started."""
+    """Id of the payout that was given to the hopper's driver since the machine started."""
 
     payout_id: str = ""
 
 
 def start_hopper(machine: Machine) -> None:
-    """Order the reserved coins from the hopper unless its driver has the order, also after a restart."""
+    """Order the reserved coins from the hopper, unless its driver already has the order; also after a restart."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
@@ -380,21 +388,21 @@ def start_hopper(machine: Machine) -> None:
 
 
 def settle_coins(machine: Machine, event: Event) -> None:
-    """Settle a stopped payout: post the coins counted out; what the hopper could not pay is paid by hand.
+    """Settle a hopper payout that has stopped: post the coins counted out; what it could not pay is paid by hand.
 
     If it is unknown whether the remaining coins left (``doubt``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.of(CoinsPaid)
-    paid, doubt = report.paid_coins, report.doubt
+    paid_coins_count, doubt = report.paid_coins, report.doubt
     coin_cents = machine.profile.coins.hopper_cents
-    in_coins = _add_coins_paid(machine, pay_out, paid * coin_cents)
-    if paid == pay_out.coins:
+    in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
+    if paid_coins_count == pay_out.coins:
         remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
         remainder = CashOutRest(rest_cents=remainder_cents, in_coins=in_coins)
         machine.post(
             COINS_OUT,
-            CoinsOut(cash_out=pay_out, paid_coins=paid),
+            CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
             entry_id=f"{pay_out.id}.paid",
             ref=pay_out.id,
             state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **build_remainder_state(remainder)},
@@ -407,18 +415,18 @@ def settle_coins(machine: Machine, event: Event) -> None:
         way="coins",
         amount_cents=pay_out.amount_cents,
         coins=pay_out.coins,
-        paid_coins=paid,
+        paid_coins=paid_coins_count,
         coin_cents=coin_cents,
         doubt=doubt,
         in_coins=in_coins,
     )
-    stored = unposted if paid or doubt else None
+    unposted_coins = unposted if paid_coins_count or doubt else None
     _void_payout(
         machine,
         COINS_CASH_OUT_VOID,
         pay_out,
-        {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: stored},
-        f"short pay: {paid} of {pay_out.coins} coins",
+        {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: unposted_coins},
+        f"short pay: {paid_coins_count} of {pay_out.coins} coins",
     )
     post_coins(machine, event)
     keep_head(machine)
@@ -427,19 +435,25 @@ def settle_coins(machine: Machine, event: Event) -> None:
 
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether coins of an abandoned payout are not posted, or a stored remainder differs from the balance."""
+    """Return whether coins of an abandoned hopper payout are not posted, or a stored remainder is out of date.
+
+    A remainder is out of date once it differs from the player's cashable balance.
+    """
     return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
 
 
 def end_cash_out(machine: Machine, event: Event) -> None:
-    """Post the coins of an abandoned payout, and clear an invalid remainder."""
+    """Post the coins of an abandoned hopper payout, and clear a remainder that no longer equals the balance."""
     post_coins(machine, event)
     if has_stale_remainder(machine):
         clear_remainder(machine)
 
 
 def post_coins(machine: Machine, _: Event) -> None:
-    """Post the coins that left before a payout was abandoned: immediately, or after a restart in between."""
+    """Post the coins that left the hopper before its payout was abandoned.
+
+    This is done immediately, or after a restart in between.
+    """
     unposted = machine.memory.read(CoinsGone, MoneyKey.COINS_DISPENSED)
     if unposted is None:
         return
@@ -477,7 +491,7 @@ def post_coins(machine: Machine, _: Event) -> None:
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
-    """Book coins that left the hopper without an order out of its stock, and open a dispute."""
+    """Book stray coins, which left the hopper without an order, out of the hopper's stock, and open a dispute."""
     strayed = event.of(CoinsStrayed)
     cents = strayed.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
@@ -487,7 +501,7 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
-    """Return the coins paid in this cash-out so far with these included, and the amount owed before the first coin."""
+    """Return the coins paid in this cash-out so far, with those just counted, and the amount owed at its start."""
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
         owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
@@ -514,7 +528,10 @@ def _void_payout(
     state: Mapping[str, object],
     why: str,
 ) -> None:
-    """Void a payout; if it was paying a remainder and no coins left, store its amount as the remainder again."""
+    """Void the reservation of a payout and return its credits to the meter.
+
+    If the payout was paying a remainder and no coins left, its amount is stored as the remainder again.
+    """
     was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_DISPENSED) is None
     remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
@@ -555,7 +572,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- in between
 def _find_cashable_account(machine: Machine) -> str:
-    """Return the account of the player's cashable credits."""
+    """Return the name of the account that holds the player's cashable credits."""
     return machine.credit(CreditKind.CASHABLE)
 
 
@@ -574,7 +591,7 @@ def _convert_to_cashable(machine: Machine) -> int:
 
 
 def payout_may_begin(machine: Machine, _: Event) -> bool:
-    """Return whether there is money that may be paid out automatically.
+    """Return whether there is cashable credit that may be paid out automatically.
 
     A balance that the host has just declined stays on the meter; otherwise the host would be queried
     endlessly.
@@ -584,23 +601,23 @@ def payout_may_begin(machine: Machine, _: Event) -> bool:
 
 
 def payout_is_due(machine: Machine, event: Event) -> bool:
-    """Return whether an automatic payout is due.
+    """Return whether cashable credit must be paid out automatically now.
 
     Either a cash-out has a remainder, or the credit has reached the profile's limit while no bets stand.
     """
     limit_cents = machine.profile.pay_out.automatic_cents
-    too_much = (
+    is_limit_reached = (
         limit_cents is not None and machine.cash_cents >= limit_cents and not list_standing_tables(machine)
     )
-    return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
+    return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or is_limit_reached)
 
 
 def payout_is_under_way(machine: Machine, _: Event) -> bool:
-    """Return whether credits are reserved for a payout."""
+    """Return whether credits are reserved for a payout by ticket or in coins."""
     return machine.memory.get(MoneyKey.PAY_OUT) is not None
 
 
 def resume_payout(machine: Machine, _: Event) -> None:
-    """Resume a payout that a restart interrupted before its device had received it."""
+    """Resume a payout that a restart interrupted before the printer or the hopper had received it."""
     print_ticket(machine)
     start_hopper(machine)

@@ -9,7 +9,7 @@ from egm.money.records.host import RestrictedTerms
 
 
 def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
-    """Return the terms of the restricted credit on the meter, or None."""
+    """Return the terms (expiry date and host's pool) of the restricted credit on the meter, or None."""
     if not machine.read_credit_cents(CreditKind.RESTRICTED):
         return None
     return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)

@@ -46,7 +46,7 @@ from meters import Transfer
 
 # ---------------------------------------------------------------------------------------------- complements
 def complement_is_sound(machine: Machine, event: Event) -> bool:
-    """Return whether the form has an amount and a reason; a slip number, if given, must be one that was issued."""
+    """Return whether a complement form has an amount and a reason; a slip number, if given, must have been issued."""
     form = event.of(ComplementForm)
     is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.SLIP) or 0)
     return is_paid and form.amount_cents > 0 and has_texts(form.reason)
@@ -55,13 +55,13 @@ def complement_is_sound(machine: Machine, event: Event) -> bool:
 def pay_complement(machine: Machine, event: Event) -> None:
     """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
     form = event.of(ComplementForm)
-    last = machine.memory.read(LastGame, PlayKey.LAST)
+    last_game = machine.memory.read(LastGame, PlayKey.LAST)
     machine.post(
         COMPLEMENT_PAID,
         ComplementPaid(
             **build_ruling_details(machine, event),
             amount_cents=form.amount_cents,
-            play_id=form.play_id or (None if last is None else last.play_id),
+            play_id=form.play_id or (None if last_game is None else last_game.play_id),
             slip=form.slip or 0,
         ),
         transfers=(Transfer("house:complement", "out:handpay_complement", form.amount_cents),),
@@ -77,7 +77,7 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
 
 def place_is_said(_: Machine, event: Event) -> bool:
-    """Return whether the form says where the orphan was found (Monaco 21.3)."""
+    """Return whether the form says where the orphan (unclaimed money) was found (Monaco 21.3)."""
     return has_texts(event.of(RulingForm).place)
 
 
@@ -87,7 +87,7 @@ def handpay_waits(machine: Machine, _: Event) -> bool:
 
 
 def found_ticket_is_named(machine: Machine, event: Event) -> bool:
-    """Return whether the form has a ticket number, and this machine validates its own tickets."""
+    """Return whether the form about a found ticket has its number, and this machine validates its own tickets."""
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.state(HostMoney).validation.is_by_host
@@ -96,7 +96,10 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
 
 
 def take_orphan_credits(machine: Machine, event: Event) -> None:
-    """Move credits left on the meter to the register of orphans (Monaco 21.3); restricted credits expire."""
+    """Move credits that an unknown player left on the meter to the register of orphans (Monaco 21.3).
+
+    Restricted credit expires.
+    """
     amount_cents, promotion_cents = machine.cash_cents, machine.read_credit_cents(CreditKind.RESTRICTED)
     machine.post(
         ORPHAN_CREDITS,
@@ -109,9 +112,11 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
 
 
 def take_orphan_handpay(machine: Machine, event: Event) -> None:
-    """Void an unclaimed hand-pay and make it an orphan; see :func:`end_rulings`."""
+    """Void an unclaimed hand-pay; its amount then becomes an orphan, posted by :func:`end_rulings`."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
+    handpay_reservation = next(
+        reservation for reservation in machine.journal.pending() if reservation.id == handpay.id
+    )
     story = OrphanHandpay(
         **build_ruling_details(machine, event),
         kind=handpay.kind,
@@ -119,11 +124,11 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
         amount_cents=handpay.amount_cents,
         prizes=handpay.prizes,
     )
-    given_up = UnclaimedRecord(
+    unclaimed = UnclaimedRecord(
         id=handpay.id,
         flows=tuple(
             OrphanFlow(flow.source, find_unclaimed_account(flow), flow.amount_cents)
-            for flow in reserved.transfers
+            for flow in handpay_reservation.transfers
         ),
         story=to_json(story),
     )
@@ -132,18 +137,18 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
         HandpayUnclaimed(id=handpay.id),
         entry_id=f"{handpay.id}.unclaimed",
         ref=handpay.id,
-        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED: given_up},
+        state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED: unclaimed},
     )
     end_rulings(machine, event)
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether the orphan of a voided hand-pay is not posted yet."""
+    """Return whether a hand-pay is voided as unclaimed whose orphan is not posted yet."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post the orphan of a voided hand-pay, immediately or after a restart in between."""
+    """Post the orphan of a hand-pay voided as unclaimed: immediately, or after a restart in between."""
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
@@ -191,7 +196,10 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
 
 
 def prize_is_forfeit(machine: Machine, event: Event) -> bool:
-    """Return whether staff may forfeit the waiting prize and give a reason; cancelled credits cannot be forfeited."""
+    """Return whether staff may forfeit the prize that waits as a hand-pay, and the form gives a reason.
+
+    Cancelled credits cannot be forfeited.
+    """
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         "handpay" in machine.profile.by_hand.forfeits

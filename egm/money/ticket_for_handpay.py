@@ -38,18 +38,18 @@ def ticket_is_asked(machine: Machine, _: Event) -> bool:
 
 
 def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
-    """Return whether a ticket was requested but can no longer be printed."""
+    """Return whether the player requested a ticket instead of the hand-pay that can no longer be printed."""
     return ticket_is_asked(machine, event) and not ticket_may_replace(machine, event)
 
 
 def hand_is_asked(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant pays by hand, because the player has not requested a ticket."""
+    """Return whether the player has requested no ticket instead of the hand-pay, so that the attendant pays by hand."""
     return not ticket_is_asked(machine, event)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def choose_way(machine: Machine, _: Event) -> None:
-    """Toggle the player's request for a ticket instead of a hand-pay."""
+    """Toggle the player's request for a ticket instead of the waiting hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     way: Literal["hand", "ticket"] = "hand" if handpay.way else "ticket"
     record = replace(handpay, way="" if handpay.way else way)
@@ -82,6 +82,9 @@ def return_handpay(machine: Machine, event: Event) -> None:
 
 
 def keep_handpay(machine: Machine, event: Event) -> None:
-    """Withdraw the player's request because no ticket can be printed any more; notify the attendant before they pay."""
+    """Withdraw the player's request for a ticket, because none can be printed any more, and keep the hand-pay.
+
+    The attendant is notified before they pay.
+    """
     choose_way(machine, event)
     machine.notice = Notice(code="ticket_impossible", severity="warning")

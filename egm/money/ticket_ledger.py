@@ -58,7 +58,7 @@ _ACCOUNT: Final = (
 def open_store(
     journal: Journal, folder: Path, second: Path, storage: Storage | None = None
 ) -> tuple[TicketStore | None, str]:
-    """Return the ledger in ``folder`` and an empty text, or None and why it cannot be used.
+    """Open the ticket ledger in ``folder``; return it and an empty text, or None and why it cannot be used.
 
     A new ledger is created only if the journal has no tickets. Raises TicketLedgerUnwritable if the medium
     rejects the write: the machine stops and retries.
@@ -74,15 +74,15 @@ def open_store(
 
 
 def tickets_may_move(machine: Machine) -> bool:
-    """Return whether there is a ticket ledger and it agrees with the journal."""
+    """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
     return machine.installed(TicketDesk) is not None and FAULT not in machine.faults
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
-    """Return the machine state that records how far the ledger has progressed."""
-    stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
+    """Return the machine state that records how far the ticket ledger has progressed."""
+    anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
     sequence, digest = machine.state(TicketDesk).store.end
-    return {MoneyKey.TICKETS: replace(stored, place=sequence, digest=digest[:DIGEST_DIGITS])}
+    return {MoneyKey.TICKETS: replace(anchor, place=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
 def compute_number_commitment(machine: Machine, number: str) -> str:
@@ -93,55 +93,67 @@ def compute_number_commitment(machine: Machine, number: str) -> str:
 def build_host_ticket_state(
     machine: Machine, ticket_id: str, status: Redeeming
 ) -> dict[str, HostTicketRecord]:
-    """Return the state change that stores a status in the host's ticket record; empty if it is another ticket's."""
-    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if stored is None or stored.id != ticket_id:
+    """Return the state change that stores a ticket's status for the host; empty if its last ticket is another."""
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if host_ticket is None or host_ticket.id != ticket_id:
         return {}
-    return {HostKey.TICKET: replace(stored, status=status)}
+    return {HostKey.TICKET: replace(host_ticket, status=status)}
 
 
 def is_accounted(machine: Machine, record: Record) -> bool:
-    """Return whether the journal knows a ticket that the ledger lists as issued by this machine."""
+    """Return whether the journal knows a ticket that the ticket ledger lists as issued by this machine."""
     return is_known_to_journal(machine.journal, record)
 
 
 def compare_with_journal(machine: Machine) -> str:
-    """Compare the ledger with the journal; return why they differ and the remedy, or an empty text.
+    """Compare the ticket ledger with the journal; return why they differ and the remedy, or an empty text.
 
     If they agree, record how far the ledger has progressed, unless that is already recorded.
     """
-    store, stored = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
-    fresh = _find_initial_anchor(machine)
-    is_restored = stored is None or stored.begun != fresh.begun
-    if differs := find_older_ledger_error(store, machine.journal):
-        return f"{differs}{_REMEDY}"
-    base = fresh if stored is None or is_restored else stored
-    differs = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
-    if differs:
-        return f"{differs}{_REMEDY}"
+    store, stored_anchor = (
+        machine.state(TicketDesk).store,
+        machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
+    )
+    initial_anchor = _find_initial_anchor(machine)
+    is_restored = stored_anchor is None or stored_anchor.begun != initial_anchor.begun
+    if disagreement := find_older_ledger_error(store, machine.journal):
+        return f"{disagreement}{_REMEDY}"
+    base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
+    disagreement = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
+    if disagreement:
+        return f"{disagreement}{_REMEDY}"
     sequence, digest = store.end
-    now = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
-    if now != stored:
-        begun = _describe_restoration(store) if base.begun and is_restored else None
+    new_anchor = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
+    if new_anchor != stored_anchor:
+        restoration = _describe_restoration(store) if base.begun and is_restored else None
         machine.post(
-            TICKETS_CHECKED, TicketsChecked(place=sequence, begun=begun), state={MoneyKey.TICKETS: now}
+            TICKETS_CHECKED,
+            TicketsChecked(place=sequence, begun=restoration),
+            state={MoneyKey.TICKETS: new_anchor},
         )
     return ""
 
 
 def reason_journal_is_short(machine: Machine) -> str:
-    """Return which entries that the ledger requires the journal lacks, with the remedy; empty if it has all.
+    """Return which journal entry is missing that the ticket ledger requires, with the remedy; empty if none is.
 
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
     machine that the journal lacks, then journal entries were lost, and what they paid is owed again.
     """
     store, journal, serial = machine.state(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
-        seen = store.read_journal_seen()
-        if seen is not None and seen.mark == journal.mark and not _has_entry(journal, seen):
-            return f"the journal does not contain entry {seen.sequence} as the ticket ledger has seen it{_ACCOUNT}"
-    stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _find_initial_anchor(machine)
-    base = fresh if stored is None or stored.begun != fresh.begun else stored
+        head = store.read_journal_seen()
+        if head is not None and head.mark == journal.mark and not _has_entry(journal, head):
+            return f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it{_ACCOUNT}"
+    stored_anchor, initial_anchor = (
+        machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
+        _find_initial_anchor(machine),
+    )
+    base = (
+        initial_anchor
+        if stored_anchor is None or stored_anchor.begun != initial_anchor.begun
+        else stored_anchor
+    )
     if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_accounts(machine, base)):
         return ""
     for record in store.records():
@@ -168,22 +180,29 @@ _ENTRIES: Final = {Action.ISSUE: "{issue}.printed", Action.REDEEM: "{redemption}
 
 
 def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
+    """Return the totals of the ticket ledger and of the journal, account by account."""
     store, balance_cents = machine.state(TicketDesk).store, machine.journal.balance_cents
     return compare(store, balance_cents, machine.identity.serial, base.base)
 
 
-def _has_entry(journal: Journal, seen: JournalSeen) -> bool:
-    """Return whether the journal has the entry. If only the archive could tell and cannot be read, return True."""
-    if seen.sequence > journal.sequence:
+def _has_entry(journal: Journal, head: JournalSeen) -> bool:
+    """Return whether the journal has the entry that the ticket ledger noted as its head.
+
+    If only the archive could tell and cannot be read, return True.
+    """
+    if head.sequence > journal.sequence:
         return False
     with suppress(JournalDamaged):
-        entry = next(journal.entries(since=seen.sequence - 1, limit=1))
-        return entry.sequence != seen.sequence or entry.hash_hex == seen.hash_hex
+        entry = next(journal.entries(since=head.sequence - 1, limit=1))
+        return entry.sequence != head.sequence or entry.hash_hex == head.hash_hex
     return True
 
 
 def note_ledger(machine: Machine, why: str) -> None:
-    """Raise or clear the faults about the ledger and the journal; ``why`` is the reason to stop tickets, or empty."""
+    """Compare journal and ticket ledger for lost entries, and raise or clear the faults about both.
+
+    ``why`` is the reason to stop tickets, or empty.
+    """
     has_ledger = machine.installed(TicketDesk) is not None
     note_fault(machine, JOURNAL_SHORT, reason_journal_is_short(machine) if has_ledger else "")
     note_fault(machine, FAULT, why)
@@ -191,7 +210,7 @@ def note_ledger(machine: Machine, why: str) -> None:
 
 
 def keep_head(machine: Machine) -> None:
-    """Store the journal head next to the ledger, on both media, after money has irrevocably moved."""
+    """Store the journal head next to the ticket ledger, on both media, after money has irrevocably moved."""
     desk, journal = machine.installed(TicketDesk), machine.journal
     if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
         return
@@ -200,7 +219,7 @@ def keep_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the state of the ledger when this journal began, or when two persons last restored the ledger.
+    """Return the ticket ledger's state when this journal began, or when two persons last restored the ledger.
 
     It is zero if neither a memory clear nor a restoration preceded.
     """
@@ -220,7 +239,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 
 
 def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
-    """Return the number of the ledger's last change when this journal began or two persons restored the ledger.
+    """Return the number of the last change of the ticket ledger that needs no entry in this journal.
 
     A restoration by two persons covers all changes before it; a memory clear covers those that the previous
     journal knew. ``end`` is the number of the ledger's last change now.
@@ -230,16 +249,18 @@ def _find_last_accounted_move(journal: Journal, restoration: Move | None, end: i
 
 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
+    """Return who restored the ticket ledger last, and the details; empty if nobody has."""
     restoration = store.find_last_restoration()
     return {} if restoration is None else {"by": restoration.by, **restoration.story}
 
 
 def _is_cleared(journal: Journal) -> bool:
+    """Return whether the journal began with an authorised memory clear."""
     genesis = next(journal.entries("machine.genesis", limit=1)).record
     return isinstance(genesis, Mapping) and "cleared" in genesis
 
 
 def check_ledger(machine: Machine, _: Event) -> None:
-    """Compare the ledger with the journal when a door is closed; if they differ, stop tickets."""
+    """Compare the ticket ledger with the journal when a door is closed; if they differ, stop tickets."""
     if machine.installed(TicketDesk) is not None:
         note_ledger(machine, compare_with_journal(machine))

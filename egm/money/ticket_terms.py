@@ -42,28 +42,31 @@ class TicketTerms:
     """Names of the terms set by a message of the newer kind: a message of the older kind must not change them."""
 
     def changed(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
-        """Return the terms with changes applied. With ``outranked``, terms that a newer kind of message set stay."""
-        now = to_json(self)
-        if outranked:
-            now |= {name: value for name, value in changes.items() if name not in self.said}
-        else:
-            now |= {**changes, "said": sorted({*self.said, *changes})}
-        return from_json(type(self), now, "the terms of tickets")
+        """Return the ticket terms with a host's changes applied.
 
-    def valid_days(self, kind: CreditKind, own: int | None) -> int | None:
+        With ``outranked``, terms that a newer kind of message set stay.
+        """
+        terms = to_json(self)
+        if outranked:
+            terms |= {name: value for name, value in changes.items() if name not in self.said}
+        else:
+            terms |= {**changes, "said": sorted({*self.said, *changes})}
+        return from_json(type(self), terms, "the terms of tickets")
+
+    def valid_days(self, kind: CreditKind, own_valid_days: int | None) -> int | None:
         """Return the number of days for which a ticket of a kind of credit is valid, or None if it never expires.
 
-        ``own`` is the machine's own value, which applies if the host has set none.
+        ``own_valid_days`` is the machine's own value, which applies if the host has set none.
         """
         days = self.restricted_days if kind is CreditKind.RESTRICTED else self.cashable_days
         if not days:
-            return own
+            return own_valid_days
         return None if days == NEVER_DAYS else days
 
-    def house(self, own: House) -> House:
-        """Return the venue as printed on tickets: the host's name and address where set, else those of ``own``."""
+    def house(self, own_venue: House) -> House:
+        """Return the venue as printed on tickets: the host's name and address where set, else the machine's own."""
         address = " ".join(part for part in (self.address1, self.address2) if part)
-        return replace(own, site=self.location or own.site, address=address or own.address)
+        return replace(own_venue, site=self.location or own_venue.site, address=address or own_venue.address)
 
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:

@@ -72,14 +72,14 @@ from meters import Transfer
 def list_wanted_bills(machine: Machine, state: State) -> frozenset[int]:
     """Return the bill denominations to accept now; empty unless the machine is ready to play (G-04)."""
     bills_cents = frozenset(machine.profile.value_in.bills_cents)
-    ready = _is_ready(machine, state, "bill_acceptor")
-    return list_allowed_bills(machine, bills_cents) if ready else frozenset()
+    is_ready = _is_ready(machine, state, "bill_acceptor")
+    return list_allowed_bills(machine, bills_cents) if is_ready else frozenset()
 
 
 def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
-    """Return whether this acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
-    below = machine.credit_cents < machine.profile.value_in.credit_limit_cents
-    return state is State.IDLE and below and not is_off(machine, acceptor)
+    """Return whether an acceptor may take money: machine idle, credit below the limit, acceptor without fault."""
+    is_below_limit = machine.credit_cents < machine.profile.value_in.credit_limit_cents
+    return state is State.IDLE and is_below_limit and not is_off(machine, acceptor)
 
 
 def acceptor_works(machine: Machine, _: Event) -> bool:
@@ -88,21 +88,21 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 
 
 def should_accept_tickets(machine: Machine, state: State) -> bool:
-    """Return whether the acceptor should accept tickets now."""
+    """Return whether the bill acceptor should accept tickets now."""
     is_validated = machine.state(HostMoney).validation.is_by_host or not machine.profile.tickets.central
     are_accepted = is_validated and tickets_may_move(machine) and find_ticket_terms(machine).redemption
     return are_accepted and _is_ready(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
 
 
 def list_wanted_coins(machine: Machine, state: State) -> frozenset[int]:
-    """Return the values of the coins to accept now, in minor units; empty if coins are not accepted."""
-    ready = _is_ready(machine, state, "coin_acceptor")
-    return frozenset(machine.profile.coins.accepted_cents) if ready else frozenset()
+    """Return the values of the coins to accept now, in minor units; empty unless the machine is ready to play."""
+    is_ready = _is_ready(machine, state, "coin_acceptor")
+    return frozenset(machine.profile.coins.accepted_cents) if is_ready else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def bill_is_welcome(machine: Machine, event: Event) -> bool:
-    """Return whether the bill is accepted now and no other bill or ticket is being stacked."""
+    """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
     return (
         event.of(BillEscrowed).amount_cents in list_wanted_bills(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
@@ -110,7 +110,7 @@ def bill_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def ticket_is_welcome(machine: Machine, event: Event) -> bool:
-    """Return whether tickets are accepted now and no other bill or ticket is being stacked or checked."""
+    """Return whether the ticket in escrow is accepted now and no other bill or ticket is being stacked or checked."""
     return (
         should_accept_tickets(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
@@ -119,7 +119,7 @@ def ticket_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
-    """Return whether no ticket in escrow waits for an answer of the ticket ledger or of a host."""
+    """Return whether no ticket in escrow waits for a reply of the ticket ledger or of a host."""
     return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
 
 
@@ -129,7 +129,7 @@ HOPPER_FULL: Final = "hopper.hopper_full"
 
 
 def hopper_takes_coins(machine: Machine) -> bool:
-    """Return whether coins are diverted to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
+    """Return whether coins go to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
     if not coins.hopper_cents or machine.state(Devices).hopper is None or HOPPER_FULL in machine.faults:
         return False
@@ -139,7 +139,7 @@ def hopper_takes_coins(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Order the bill into the box; the driver's ledger reserves its credit first."""
+    """Order the bill in escrow into the box; the driver's ledger reserves its credit first."""
     machine.notice = None
     bill = event.of(BillEscrowed)
     machine.state(EscrowedBill).amount_cents = bill.amount_cents
@@ -147,7 +147,7 @@ def stack_bill(machine: Machine, event: Event) -> None:
 
 
 def return_bill(machine: Machine, event: Event) -> None:
-    """Order the bill back to the player, with a notice."""
+    """Order the bill in escrow back to the player, with a notice."""
     bill = event.of(BillEscrowed)
     machine.state(Devices).the_acceptor.return_bill(bill.escrow)
     machine.state(EscrowedBill).amount_cents = bill.amount_cents
@@ -156,14 +156,14 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 
 def return_ticket(machine: Machine, event: Event) -> None:
-    """Order the ticket back to the player, with a notice."""
+    """Order the ticket in escrow back to the player, with a notice."""
     machine.state(Devices).the_acceptor.return_bill(event.of(TicketEscrowed).escrow)
     machine.state(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
 
 def credit_bill(machine: Machine, _: Event) -> None:
-    """Post the reservation of the stacked bill or ticket to the player's credits.
+    """Credit the stacked bill or ticket to the player by posting its reservation.
 
     If the machine no longer holds the lock on the ticket, nothing is credited and a dispute is opened.
     """
@@ -189,6 +189,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
 
 
 def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
+    """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
     number = machine.state(TicketDesk).number_of(paper.id)
     machine.post(
         VOUCHER_IN,
@@ -210,7 +211,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
-    """Open a dispute about a stacked ticket that the cashier has redeemed, or that no ledger can confirm."""
+    """Open a dispute about a stacked ticket that the cashier has redeemed, or that no ticket ledger can confirm."""
     disputed = DisputedAmount.about(
         machine,
         "bill_acceptor",
@@ -229,9 +230,11 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
-    """Return the kind of credit that the ticket being stacked becomes, from its reservation."""
-    held = next(reservation for reservation in machine.journal.pending() if reservation.id == paper.id)
-    return held.transfers[0].source.rpartition(":")[2]
+    """Return the kind of credit that the ticket being stacked becomes, as its reservation says."""
+    ticket_reservation = next(
+        reservation for reservation in machine.journal.pending() if reservation.id == paper.id
+    )
+    return ticket_reservation.transfers[0].source.rpartition(":")[2]
 
 
 def void_bill(machine: Machine, event: Event) -> None:
@@ -266,38 +269,39 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 def _void_reservation(
     machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None
 ) -> None:
+    """Void the reservation of a bill or ticket that was not stacked, or whose stacking is disputed."""
     machine.state(EscrowedBill).amount_cents = 0
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
-    ended = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
-    state = {MoneyKey.PAPER: None, **(ended if disputed is None else disputed.state)}
+    host_state = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
+    state = {MoneyKey.PAPER: None, **(host_state if disputed is None else disputed.state)}
     details = None if disputed is None else disputed.details
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.ticket:
-        not_stacked = VoucherNotStacked(
+        ticket_details = VoucherNotStacked(
             amount_cents=paper.amount_cents, number=paper.ticket, why=why, disputed=details
         )
-        machine.post(VOUCHER_NOT_STACKED, not_stacked, entry_id=entry_id, ref=ref, state=state)
+        machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
     else:
-        lost = BillNotStacked(amount_cents=paper.amount_cents, why=why, disputed=details)
-        machine.post(BILL_NOT_STACKED, lost, entry_id=entry_id, ref=ref, state=state)
+        bill_details = BillNotStacked(amount_cents=paper.amount_cents, why=why, disputed=details)
+        machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
 
 
 def dispute_amount(machine: Machine, event: Event) -> None:
-    """Open a dispute about money that a device took without an order."""
-    taken = event.of(UnorderedValue)
-    disputed = DisputedAmount.about(machine, taken.device, taken.why, most_cents=taken.most_cents)
+    """Open a dispute about money that a device, such as the bill acceptor, took without an order."""
+    unordered = event.of(UnorderedValue)
+    disputed = DisputedAmount.about(machine, unordered.device, unordered.why, most_cents=unordered.most_cents)
     open_dispute(machine, disputed)
     finish_disputes(machine)
 
 
 def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
-    """Return the state change of the restricted credit's terms when a ticket is credited.
+    """Return the state change of the terms of restricted credit on the meter when a ticket is credited.
 
     A host's restricted ticket sets its terms. With any other ticket, expired terms left over from restricted
     credit that is gone are cleared.
     """
-    stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    terms = None if stored is None or stored.id != paper.id else stored.restricted
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted
     if terms is not None:
         return {MoneyKey.RESTRICTED: terms}
     on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
@@ -311,7 +315,7 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
 
 
 def record_bill_returned(machine: Machine, event: Event) -> None:
-    """Record that a bill or ticket was returned to the player; release the lock of a ticket."""
+    """Record that the acceptor returned a bill or ticket to the player; release the lock of a ticket."""
     machine.state(EscrowedBill).amount_cents = 0
     host_state: dict[str, HostTicketRecord] = {}
     locked = machine.state(LockedTicket)
@@ -332,7 +336,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
 
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
-    """Record that the acceptor rejected something by itself."""
+    """Record that the acceptor rejected a bill, ticket or other paper by itself."""
     machine.state(EscrowedBill).amount_cents = 0
     machine.post(BILL_REJECTED, PaperRejected(reason=event.of(PaperRefused).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")

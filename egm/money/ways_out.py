@@ -15,7 +15,7 @@ from egm.tickets.desk import TicketDesk
 
 
 def has_credit(machine: Machine, _: Event) -> bool:
-    """Return whether there is credit to pay out; restricted credit does not count."""
+    """Return whether there is credit to cash out; restricted credit does not count."""
     return machine.cash_cents > 0
 
 
@@ -41,11 +41,15 @@ def coins_come_first(machine: Machine, _: Event) -> bool:
 
 
 def _choose_way(machine: Machine) -> str:
+    """Return the first payout method available now, in the profile's order, or ``hand`` if there is none."""
     return next((way for way in machine.profile.pay_out.order if _is_available(machine, way)), "hand")
 
 
 def _is_available(machine: Machine, way: str) -> bool:
-    """Return whether a payout method, ``ticket`` or ``coins``, could pay the credit now; False for any other method."""
+    """Return whether the payout method ``way`` could pay the player's cashable credit now.
+
+    Only ``ticket`` and ``coins`` are methods of this kind; for any other it is False.
+    """
     if way == "ticket":
         return not reason_no_ticket(machine, machine.cash_cents)
     if way == "coins":
@@ -84,7 +88,7 @@ def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
 
 
 def count_payable_coins(machine: Machine) -> int:
-    """Return the number of coins the hopper may pay of the credit; 0 if that would exceed the profile's limit."""
+    """Return the number of coins that the hopper may pay of the credit; 0 if that would exceed the profile's limit."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coins = machine.cash_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0

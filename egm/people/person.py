@@ -20,5 +20,5 @@ class Person:
     disabled: bool = False
 
     def may(self, permission: Permission) -> bool:
-        """Return whether the person's role has the permission; a disabled person has none."""
+        """Return whether the person's role includes the permission; a disabled person has none."""
         return not self.disabled and permission in find_permissions(self.role)

@@ -32,7 +32,7 @@ class PinRefusedError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class PinDigest:
-    """The stored digest of a PIN; ``cost`` is scrypt's n, stored so that the default may be raised."""
+    """The stored scrypt digest of a PIN; ``cost`` is scrypt's n, stored so that the default may be raised."""
 
     salt_hex: str
     digest_hex: str
@@ -51,9 +51,9 @@ class PinDigest:
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)
 
     def matches(self, pin: str) -> bool:
-        """Return whether ``pin`` is the digested PIN; the comparison takes constant time."""
-        found = _compute_scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
-        return hmac.compare_digest(found, bytes.fromhex(self.digest_hex))
+        """Return whether ``pin`` is the PIN of this digest; the comparison takes constant time."""
+        digest = _compute_scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
+        return hmac.compare_digest(digest, bytes.fromhex(self.digest_hex))
 
 
 #: Matches no PIN that can be typed. Trying it takes as long as a real one, so that timing does not
@@ -71,4 +71,5 @@ def check_pin(pin: str) -> None:
 
 
 def _compute_scrypt(pin: str, salt: bytes, cost: int) -> bytes:
+    """Return the scrypt digest of a PIN with this salt, at this cost."""
     return Scrypt(salt=salt, length=_DIGEST_BYTES, n=cost, r=_BLOCK, p=_LANES).derive(pin.encode())

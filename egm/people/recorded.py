@@ -30,24 +30,24 @@ STATE_KEY = "staff"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the journal records of the roster: the number of the last change, and the digest after that change."""
+    """The state of the staff roster that the journal records: the number of its last change, and its digest then."""
 
     number: int = 0
     digest: str = ""
 
     @classmethod
     def of(cls, state: Any) -> "Recorded":
-        """Decode the value stored in the journal; earlier versions stored the number only."""
+        """Return the recorded roster state decoded from the journal; earlier versions stored the number only."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
         return cls(int(state or 0))
 
     def to_json(self) -> dict[str, int | str]:
-        """Return the roster's number and digest as the JSON that the machine state stores."""
+        """Return the number and digest of the roster's last recorded change as JSON for the journal."""
         return {"number": self.number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:
-        """Raise :class:`RosterError` unless the roster is the recorded one or a continuation of it.
+        """Raise :class:`RosterError` unless the roster is the one that the journal records or a continuation of it.
 
         Changes after the recorded one must be signed with this machine's key.
         """
@@ -64,10 +64,10 @@ class Recorded:
 
 
 def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, RosterError | None]:
-    """Return the roster to trust, and why the first copy was refused if it is the second (else None).
+    """Return the staff roster to trust of two copies, and why the first was refused if it is the second.
 
-    Of two copies that are the recorded roster or continue it, the newer is used. Raises :class:`RosterError`
-    if neither copy qualifies. Nothing is written.
+    If the first copy is trusted, that reason is None. Of two copies that are the recorded roster or continue
+    it, the newer is used. Raises :class:`RosterError` if neither copy qualifies. Nothing is written.
     """
     try:
         roster = Roster.load(path, spare)
@@ -92,7 +92,7 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
 
 
 def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
-    """Return what the journal of a state folder records of the roster.
+    """Return what the journal of a state folder records of the staff roster: its last change and digest.
 
     If the journal is too damaged to be opened, it is the last change that either copy still shows. Only
     entries written with this machine's key count. Raises :class:`RosterError` for a journal without that key.
@@ -112,18 +112,18 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
             return Recorded.of(view.state(STATE_KEY))
     except JournalError:
         pass
-    found = [Recorded()]
+    roster_states = [Recorded()]
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect_recorded(found, database.iter_sealed_entries(), key)
+            _collect_recorded(roster_states, database.iter_sealed_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_recorded(found, place.log().records(), key)
-    return max(found, key=lambda one: one.number)
+        _collect_recorded(roster_states, place.log().records(), key)
+    return max(roster_states, key=lambda roster_state: roster_state.number)
 
 
-def _collect_recorded(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
-    """Add to ``found`` what each entry or checkpoint written with the machine's key records of the roster."""
+def _collect_recorded(roster_states: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
+    """Add to ``roster_states`` what entries and checkpoints written with the machine's key record of the roster."""
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue
@@ -132,4 +132,6 @@ def _collect_recorded(found: list[Recorded], items: Iterable[SealedEntry], key: 
         if transaction.kind == checkpoint.KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
-        found += [Recorded.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None]
+        roster_states += [
+            Recorded.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None
+        ]

@@ -20,7 +20,7 @@ _FILE: Final = Path(__file__).with_name("roles.toml")
 
 
 class Role(StrEnum):
-    """The role of a staff member."""
+    """Roles of staff members, each with its permissions."""
 
     ATTENDANT = "attendant"
     SUPERVISOR = "supervisor"
@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """A permission that a role may have."""
+    """Permissions that a staff role may have."""
 
     ANSWER_CALLS = "answer_calls"
     CLEAR_TILTS = "clear_tilts"
@@ -62,21 +62,21 @@ class Permission(StrEnum):
 
 @cache
 def _read_permission_matrix() -> Mapping[Role, frozenset[Permission]]:
-    """Return the permissions of each role from the file, validated.
+    """Return the permissions of each role, read from ``roles.toml`` and validated.
 
     The file must name every role and no unknown permission. Raises OperatorError naming the fault.
     """
     try:
         table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-        matrix = {Role(role): frozenset(map(Permission, held)) for role, held in table.items()}
+        matrix = {Role(role): frozenset(map(Permission, permissions)) for role, permissions in table.items()}
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise OperatorError(f"{_FILE.name}: {error}") from None
-    missing = set(Role) - matrix.keys()
-    if missing:
-        raise OperatorError(f"{_FILE.name}: no permissions for {', '.join(sorted(missing))}")
+    missing_roles = set(Role) - matrix.keys()
+    if missing_roles:
+        raise OperatorError(f"{_FILE.name}: no permissions for {', '.join(sorted(missing_roles))}")
     return matrix
 
 
 def find_permissions(role: Role) -> frozenset[Permission]:
-    """Return the permissions of a role."""
+    """Return the permissions of a staff role."""
     return _read_permission_matrix()[role]

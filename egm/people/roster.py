@@ -39,11 +39,11 @@ _NAME_MAX: Final = 60
 
 
 class RosterError(OperatorError):
-    """A roster that cannot be read, or a change that is not possible; the text says which file, who and why."""
+    """A staff roster that cannot be read, or an impossible change of it; the text says which file, who and why."""
 
 
 class RosterDamaged(RosterError):
-    """A roster file that cannot be read or is not a roster, because the medium failed.
+    """A staff roster file that cannot be read or is not a roster, because the medium failed.
 
     Another copy may be intact.
     """
@@ -51,7 +51,7 @@ class RosterDamaged(RosterError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of the roster: ``what`` is added, disabled, enabled or pin.
+    """One change of the staff roster: ``what`` is added, disabled, enabled or pin.
 
     ``by`` is the staff number of its author, "" for the first change.
     """
@@ -68,7 +68,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The people who work on the machine, as read from the roster file.
+    """The staff roster: the people who work on the machine, as read from the roster file.
 
     Methods that change the roster write the file and return the new roster.
     """
@@ -84,7 +84,7 @@ class Roster:
 
     @classmethod
     def load(cls, path: Path, spare: Path | None = None) -> "Roster":
-        """Return the roster in a file, or an empty one if the file does not exist. Raises :class:`RosterError`."""
+        """Return the staff roster in a file, or an empty one if there is no such file. Raises :class:`RosterError`."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -109,23 +109,25 @@ class Roster:
             roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))
         if roster.digest != _digest(roster):
             raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
-        expected = _seal(roster)
-        return replace(roster, has_valid_seal=bool(expected) and hmac.compare_digest(expected, seal))
+        expected_seal = _seal(roster)
+        return replace(
+            roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
+        )
 
     # ------------------------------------------------------------------ what it is
     @property
     def digest(self) -> str:
-        """Return the digest of the whole roster that its last change states."""
+        """Return the digest of the whole staff roster, as its last change states it."""
         return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
-        """Return the person with this number, or None if none exists or the person is disabled."""
+        """Return the person with this staff number, or None if none exists or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
     def proves(self, person_id: str, pin: str) -> Person | None:
-        """Return the person with this number if the PIN is right, or else None.
+        """Return the person with this staff number if the PIN is right, or else None.
 
         An unknown number takes equally long.
         """
@@ -133,12 +135,12 @@ class Roster:
         return self.get(person_id) if digest.matches(pin) else None
 
     def since(self, number: int) -> tuple[Change, ...]:
-        """Return the changes after the change with this number."""
+        """Return the roster's changes after the change with this number."""
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
     def added(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
-        """Enrol a person with a new PIN or a stored digest; return the new roster.
+        """Enrol a person with a new PIN or a stored digest; return the new staff roster.
 
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises
         :class:`RosterError`, or PinRefusedError.
@@ -157,7 +159,7 @@ class Roster:
         return self._append_change("added", person, digest, by, at)
 
     def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else can enrol others."""
+        """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self._find_person(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
         if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):
@@ -174,13 +176,16 @@ class Roster:
         return self._append_change("pin", self._find_person(person_id), PinDigest.of(pin), by, at)
 
     def _find_person(self, person_id: str) -> Person:
+        """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
         person = self.people.get(person_id)
         if person is None:
             raise RosterError(f"nobody has the staff number {person_id!r}")
         return person
 
-    def _append_change(self, what: str, person: Person, pin: PinDigest, by: str, at: datetime) -> "Roster":
-        """Return the roster with one more change and a new signature, and write it to its file if it has one.
+    def _append_change(
+        self, kind_of_change: str, person: Person, pin: PinDigest, by: str, at: datetime
+    ) -> "Roster":
+        """Append one change to the roster, seal it, and write it to its file if it has one; return the new roster.
 
         Raises RosterError if the file cannot be written or was changed in the meantime.
         """
@@ -188,7 +193,7 @@ class Roster:
             number=len(self.changes) + 1,
             at=at.isoformat(timespec="seconds"),
             by=by,
-            what=what,
+            what=kind_of_change,
             person=person.id,
             role=person.role.value,
         )
@@ -211,7 +216,7 @@ class Roster:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
     def write_to(self, path: Path) -> "Roster":
-        """Write the roster to ``path``, signed with the machine key in the same folder; return it. Raises OSError."""
+        """Write the roster to ``path``, sealed with the machine key in the same folder; return it. Raises OSError."""
         seal = _seal(self)
         document = _encode_roster(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
@@ -219,6 +224,7 @@ class Roster:
 
 
 def _encode_roster(roster: Roster) -> dict[str, object]:
+    """Return the roster as JSON, as its file stores it, without the seal."""
     people = {
         key: {
             "name": person.name,
@@ -232,7 +238,7 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
 
 
 def _digest(roster: Roster) -> str:
-    """Return the digest of the roster without the digest of its last change."""
+    """Return the digest of the whole roster, computed without the digest in its last change."""
     if not roster.changes:
         return ""
     changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))
@@ -240,7 +246,7 @@ def _digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """Return the roster's HMAC with the machine key in the same folder, or "" if there is no intact key yet."""
+    """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key yet."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None
@@ -255,7 +261,7 @@ def _seal(roster: Roster) -> str:
 
 @contextmanager
 def _lock_roster_file(path: Path) -> Iterator[None]:
-    """Lock the file against changes by other processes."""
+    """Lock the roster file against changes by other processes."""
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -26,7 +26,7 @@ LOCKED_SECONDS: Final = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """A wrong PIN that was entered, with the staff number it counts for (:func:`find_counted_number`)."""
+    """A wrong PIN that was typed, with the staff number it counts for (:func:`find_counted_number`)."""
 
     id: str
     number: str
@@ -38,7 +38,7 @@ class WrongPin:
 
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
-        """Return the record of a wrong PIN entered now for ``number`` as typed; ``at`` is the time for display."""
+        """Return the record of a wrong PIN typed now for ``number``; ``at`` is the time for display."""
         return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (an id)
 
     @property
@@ -57,40 +57,41 @@ def find_counted_number(number: str) -> str:
 
 @contextmanager
 def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
-    """Lock the file of wrong PINs and yield its content as a list, which is stored at the end.
+    """Lock the terminals' file of wrong PINs and yield its content as a list, which is stored at the end.
 
     Raises OSError; BlockingIOError if another process holds the file and ``wait`` is False.
     """
     descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        before = list(_read(file))
-        held = list(before)
+        stored_wrong_pins = list(_read(file))
+        wrong_pins = list(stored_wrong_pins)
         try:
-            yield held
+            yield wrong_pins
         finally:
-            if held != before:
+            if wrong_pins != stored_wrong_pins:
                 file.seek(0)
                 file.truncate()
-                file.writelines(f"{json.dumps(asdict(one))}\n" for one in held)
+                file.writelines(f"{json.dumps(asdict(wrong_pin))}\n" for wrong_pin in wrong_pins)
                 file.flush()
                 os.fsync(file.fileno())
 
 
 def _read(lines: Iterator[str]) -> Iterator[WrongPin]:
-    """Yield the wrong PINs in the lines; unreadable lines are skipped."""
+    """Yield the wrong PINs in the lines of the terminals' file; unreadable lines are skipped."""
     for line in lines:
         try:
-            one = WrongPin(**json.loads(line))
+            wrong_pin = WrongPin(**json.loads(line))
         except (ValueError, TypeError, RecursionError):
             continue
         if (
-            all(isinstance(value, str) for value in (one.id, one.number, one.at))
-            and isinstance(one.up_seconds, int)
-            and isinstance(one.recorded, bool)
+            all(isinstance(value, str) for value in (wrong_pin.id, wrong_pin.number, wrong_pin.at))
+            and isinstance(wrong_pin.up_seconds, int)
+            and isinstance(wrong_pin.recorded, bool)
         ):
-            yield one
+            yield wrong_pin
 
 
 def _read_uptime_seconds() -> int:
+    """Return the seconds since the computer started, time asleep included."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME))

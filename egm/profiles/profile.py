@@ -37,6 +37,7 @@ _FOLDER = Path(__file__).parent
 
 
 def _parse_fraction(value: object) -> Fraction:
+    """Return exact odds from a text such as "0.83" or "5/6". Raises ValueError for any other value."""
     if isinstance(value, str):
         with contextlib.suppress(ZeroDivisionError):
             return Fraction(value)
@@ -44,7 +45,7 @@ def _parse_fraction(value: object) -> Fraction:
 
 
 def _parse_reseed_policy(value: object) -> ReseedPolicy:
-    """Return the generator's reseed policy, which regulations prescribe differently."""
+    """Return when the random number generator takes fresh entropy, as the profile prescribes."""
     if not isinstance(value, dict):
         raise ValueError("must be a table of settings")  # noqa: TRY004 (pydantic takes ValueError)
     try:
@@ -67,7 +68,7 @@ _POLICY_MEANINGS: Final = {
 
 
 def _build_policy_schema() -> dict[str, object]:
-    """Return the JSON Schema of :class:`rng.ReseedPolicy`, which itself checks the values together."""
+    """Return the JSON Schema of the generator's :class:`rng.ReseedPolicy`, which checks the values together itself."""
     kinds: dict[type, dict[str, object]] = {
         bool: {"type": "boolean"},
         int: {"type": "integer", "minimum": 0},
@@ -106,13 +107,16 @@ class _Table(Documented, BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Floor:
-    """A minimum return, and whether it applies to each bet of a game, to its best bet, or to nothing."""
+    """The minimum return that a profile requires of a game.
+
+    ``of``: whether it applies to each bet of a game, to its best bet, or to nothing.
+    """
 
     least: Fraction
     of: Literal["bet", "game", "nothing"] = "bet"
 
     def refused(self, returns: Mapping[str, Fraction]) -> str | None:
-        """Return the bet for which the minimum return is not reached, or None.
+        """Return the game's bet that does not reach the minimum return, or None.
 
         ``returns`` has the return of each bet.
         """
@@ -150,24 +154,24 @@ class Returns(_Table):
     noted."""
 
     def floor(self, family: str) -> Floor:
-        """Return the minimum return for a family of games; table games may have a separate one."""
-        own = self._of_machines.get(family)
-        return Floor(self.tables.least, self.tables.applies_to) if own is None else Floor(own)
+        """Return the minimum return required of a family of games; table games may have a separate one."""
+        own_minimum = self._of_machines.get(family)
+        return Floor(self.tables.least, self.tables.applies_to) if own_minimum is None else Floor(own_minimum)
 
     def most(self, family: str) -> Fraction | None:
-        """Return the maximum return for a family of games, or None; table games may have a separate one."""
+        """Return the maximum return allowed for a family of games, or None; table games may have a separate one."""
         if family in self._of_machines or self.tables.ceiling is None:
             return self.ceiling
         return self.tables.ceiling
 
     @property
     def _of_machines(self) -> dict[str, Fraction]:
-        """Return the minimum return of each family except table games."""
+        """Return the minimum return required of each family except table games."""
         return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
 
 class ValueIn(_Table):
-    """Value accepted by the machine."""
+    """Value in: the bills accepted, and the balance from which no more value is accepted."""
 
     bills_cents: tuple[Cents, ...]
     """The bills accepted, smallest first."""
@@ -178,7 +182,7 @@ class ValueIn(_Table):
 
 
 class Play(_Table):
-    """Limits of one game."""
+    """Limits of one game: its bet, win, denomination and duration."""
 
     bet_limit_cents: Cents
     """The maximum cost of one game (Québec s.3; Québec VLT: $2.50)."""
@@ -249,7 +253,7 @@ class ByHand(_Table):
 
 
 class Tickets(_Table):
-    """Tickets."""
+    """Limits of tickets: their amount and validity, and which kinds are printed and accepted."""
 
     limit_cents: Cents
     """The maximum amount of one ticket; more is paid by hand (H-11)."""
@@ -307,7 +311,7 @@ class Protection(_Table):
 
     @property
     def counts(self) -> bool:
-        """Return whether this profile counts sessions of play."""
+        """Return whether this profile requires the machine to count sessions of play."""
         spent = self.remind_spend_cents or self.limit_spend_cents
         return bool(spent or self.remind_minutes or self.limit_minutes or self.own_limits)
 
@@ -348,7 +352,7 @@ class HardMeters(_Table):
 
 
 class Progressives(_Table):
-    """Rules for progressive levels."""
+    """What the market requires of progressive levels: lost controllers, unconfirmed hits, hand-pay."""
 
     stale_seconds: Annotated[int, Field(ge=1, strict=True)] = 5
     """Seconds without a message after which a controller counts as down: its levels show that and cannot be
@@ -420,7 +424,7 @@ class Journal(_Table):
 
 
 class Profile(_Table):
-    """One jurisdiction. The keys are documented in their tables."""
+    """The rules of one jurisdiction. The keys are documented in their tables."""
 
     id: Identifier
     """The profile's id, which is also the id of its ticket template."""
@@ -456,16 +460,17 @@ class Profile(_Table):
 
     @property
     def file(self) -> Source | None:
-        """Return the file from which the profile was read, with its bytes, or None."""
+        """Return the profile's file with its bytes, or None if the profile was not read from a file."""
         return self._file
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "Profile":
+        """Refuse a profile whose keys contradict each other, or which lacks a text in one of its languages."""
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("languages: list each language once")
-        missing = [code for code in self.languages if code not in self.title]
-        if missing:
-            raise ValueError(f"title: no text for {', '.join(missing)}")
+        untitled = [code for code in self.languages if code not in self.title]
+        if untitled:
+            raise ValueError(f"title: no text for {', '.join(untitled)}")
         if self.value_in.bills_cents != tuple(sorted(set(self.value_in.bills_cents))):
             raise ValueError("value_in.bills_cents: list each bill once, smallest first")
         unknown = [
@@ -506,12 +511,12 @@ class Profile(_Table):
 
 
 def list_profile_ids() -> tuple[str, ...]:
-    """Return the ids of the profiles that ship with the machine."""
+    """Return the ids of the jurisdiction profiles that ship with the machine."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 def load_profile(name: str | Path) -> Profile:
-    """Load a profile by its id, or from an operator's own file (:mod:`paytables.source`).
+    """Load a jurisdiction's profile by its id, or from an operator's own file (:mod:`paytables.source`).
 
     Raises OperatorError naming the file, the key and the reason if it is missing or invalid.
     """
@@ -525,9 +530,9 @@ def load_profile(name: str | Path) -> Profile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OperatorError(f"{file}: not TOML: {error}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "profile"
-        raise OperatorError(f"{file}: {where}: {first['msg']}") from None
+        first_error = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first_error["loc"]) or "profile"
+        raise OperatorError(f"{file}: {where}: {first_error['msg']}") from None
 
 
 @lru_cache(maxsize=16)

@@ -9,7 +9,7 @@ from egm.profiles.profile import Profile
 
 
 def build_schema() -> dict[str, object]:
-    """Return the JSON Schema (draft 2020-12) of a profile file, which describes each key.
+    """Return the JSON Schema (draft 2020-12) of a jurisdiction profile's file, which describes each key.
 
     Rules between keys (a limit below another, a text for each language) are only checked by
     :func:`egm.profiles.load_profile`.
@@ -21,14 +21,15 @@ def build_schema() -> dict[str, object]:
 
 
 def iter_keys() -> Iterator[Key]:
-    """Yield every key of a profile, table by table, as the schema describes it."""
+    """Yield every key of a jurisdiction profile, table by table, as the schema describes it."""
     root = build_schema()
     yield from _iter_table_keys(root, root, "")
 
 
 def _iter_table_keys(root: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
-    for name, stated in table["properties"].items():
-        described = resolve_reference(root, stated)
+    """Yield every key of a table of the profile's schema, and of the tables in it."""
+    for name, schema_part in table["properties"].items():
+        described = resolve_reference(root, schema_part)
         if "properties" in described:
             yield from _iter_table_keys(root, described, f"{prefix}{name}.")
             continue

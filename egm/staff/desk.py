@@ -28,7 +28,7 @@ Severity = Literal["info", "warning", "alarm"]
 # lead
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Stay at the open place, and show a notice."""
+    """Answer of a menu page: stay at the open page, and show a notice."""
 
     notice: Words | None = None
     severity: Severity = "info"
@@ -36,14 +36,14 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Enter a further place."""
+    """Answer of a menu page: open a further page of the service menu."""
 
     place: "Place"
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """Leave the open place, or several places at once."""
+    """Answer of a menu page: leave the open page of the service menu, or several pages at once."""
 
     places: int = 1
     notice: Words | None = None
@@ -51,9 +51,9 @@ class Back:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Submit an event, then leave as many places as ``places`` says.
+    """Answer of a menu page: submit an event, then leave as many pages as ``places`` says.
 
-    If the state table refuses the event, no place is left and the page shows the reason.
+    If the state table refuses the event, no page is left and the open page shows the reason.
     """
 
     event: Event
@@ -62,7 +62,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Close the menu."""
+    """Answer of a menu page: close the service menu."""
 
     why: str = "left"
 
@@ -71,26 +71,29 @@ Move = Stay | Go | Back | Do | Leave
 
 
 def refuse(code: str) -> Stay:
-    """Return the move that stays at the place and shows the reason for a refusal: a code of ``service.refused``."""
+    """Return the answer that stays at the open menu page and shows why it refuses: a code of ``service.refused``."""
     return Stay(say(f"service.refused.{code}"), "warning")
 
 
 class Place(Protocol):
-    """One place of the menu. Every place inherits from it."""
+    """One place of the service menu, which creates a page and handles the answers to it.
+
+    Every place inherits from it.
+    """
 
     __slots__ = ()
 
     @property
     def values(self) -> Mapping[str, object]:
-        """Return the values entered at this place, which are lost when it is left; empty if there are none."""
+        """Return the values entered at this place of the menu, which are lost when it is left, or an empty mapping."""
         return {}
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page that shows this place now. The desk adds id, person and notice."""
+        """Return the service page that shows this place of the menu now. The desk adds id, person and notice."""
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Return where the touched ``action`` leads; ``text`` is the input of the prompt."""
+        """Return where the touched ``action`` of the page leads; ``text`` is the input of its prompt."""
         ...
 
 
@@ -110,7 +113,7 @@ class MenuEntry:
 # ---------------------------------------------------------------------------------------------- the desk
 @dataclass(slots=True)
 class ServiceDesk:
-    """The service menu of one machine."""
+    """The open service menu of one player position: its stack of places and who is signed in."""
 
     places: list[Place] = field(default_factory=list)
     person: Person | None = None
@@ -130,16 +133,16 @@ class ServiceDesk:
 
     @property
     def is_open(self) -> bool:
-        """Return whether a page is shown."""
+        """Return whether the service menu is open."""
         return bool(self.places)
 
     def open(self, place: Place) -> None:
-        """Open the menu at this place, with nobody signed in."""
+        """Open the service menu at this place, with nobody signed in."""
         self.close()
         self.places = [place]
 
     def close(self) -> None:
-        """Leave every place and end device tests."""
+        """Close the service menu, sign the person out and end device tests."""
         self.places = []
         self.person = None
         self.bench.give_back()
@@ -148,16 +151,16 @@ class ServiceDesk:
         self._turn += 1
 
     def enter(self, person: Person, place: Place) -> None:
-        """Enter the menu as a signed-in person."""
+        """Enter the service menu as a signed-in person, at this place."""
         self.person, self.places = person, [place]
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
-        """Return whether an answer belongs to the open page; a second touch on an earlier page does not."""
+        """Return whether an answer belongs to the open service page; a second touch on an earlier page does not."""
         return self.is_open and page == self._page_id
 
     def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
-        """Process an answer to the open page.
+        """Process an answer to the open service page.
 
         Return the event to submit, Leave if the menu is to be closed, or None if nothing else is to be done.
         The first request to leave a form with entries is answered with a warning; the second leaves the form.
@@ -191,11 +194,11 @@ class ServiceDesk:
         return None
 
     def _would_lose_entries(self, places: list[Place]) -> bool:
-        """Return whether leaving these places loses entries of a form about which the person has not been warned."""
+        """Return whether leaving these places loses form entries of which the person has not been warned."""
         return not self._warned and any(place.values for place in places)
 
     def page(self, machine: Machine) -> ServicePage | None:
-        """Return the open page, or None."""
+        """Return the open page of the service menu, or None if the menu is closed."""
         if not self.places:
             return None
         person, notice, severity = self.person, self._notice, self._severity
@@ -221,9 +224,11 @@ class ServiceDesk:
 
     @property
     def _page_id(self) -> str:
+        """Return the id of the open service page, which changes with every answer."""
         return f"page-{self._turn}"
 
     def _step_back(self, count: int) -> None:
+        """Leave the given number of places of the service menu."""
         if count:
             del self.places[-count:]
 
@@ -232,7 +237,7 @@ class ServiceDesk:
 
 
 def find_key_permission(machine: Machine) -> Permission:
-    """Return the permission that is required for what the attendant's key would do now, according to the rules."""
+    """Return the permission required for what the attendant's key would do now: clear a tilt, pay by hand and so on."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
     if (
@@ -246,7 +251,7 @@ def find_key_permission(machine: Machine) -> Permission:
 
 
 def find_actor(machine: Machine, event: Event) -> str:
-    """Return who acted: the person named in the event, else the signed-in person, else the key that was turned.
+    """Return who caused an event: the person it names, else the signed-in person, else the key that was turned.
 
     If the signed-in person is not permitted to do what the key does, another person must have turned the key,
     so the key is returned.

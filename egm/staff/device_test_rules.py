@@ -23,7 +23,10 @@ from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
 
 def build_rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
-    """Return the rules; the guard is supplied by the feature that queries the value of tickets."""
+    """Return the state-table rules of device tests and slips.
+
+    The guard ``no_ticket_is_asked`` is supplied by the feature that queries the value of tickets.
+    """
     tested = (may_test, build_device_is_free_guard(no_ticket_is_asked))
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
 

@@ -125,15 +125,15 @@ class Options:
 
     @classmethod
     def of(cls, machine: Machine) -> "Options":
-        """Return the options stored in the journal."""
+        """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
     def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the offered denominations of a game; empty if it is off, all if the options leave none."""
+        """Return the offered denominations of a game; none if the game is off, all if the options leave none."""
         if game_id in self.off:
             return ()
-        chosen = self.denominations_cents.get(game_id, admitted_cents)
-        return tuple(cents for cents in admitted_cents if cents in chosen) or admitted_cents
+        offered_cents = self.denominations_cents.get(game_id, admitted_cents)
+        return tuple(cents for cents in admitted_cents if cents in offered_cents) or admitted_cents
 
 
 # ---------------------------------------------------------------------------------------------- parts of records
@@ -221,6 +221,7 @@ class RosterRenewed:
 
 
 def _declare_roster_change(kind: str, about: str) -> Entry[RosterChanged]:
+    """Declare the journal entry of one kind of change of the staff roster."""
     return Entry(kind=kind, record=RosterChanged, about=about, writes=(StaffKey.STAFF,), logs=(Log.ACCESS,))
 
 

@@ -19,7 +19,7 @@ INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 # ---------------------------------------------------------------------------------------------- keys and the menu
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorisation:
-    """Who caused an event: the key switch that was turned, and the persons who were verified by their PIN."""
+    """Base of events that persons cause: the key switch that was turned, and the persons verified by their PIN."""
 
     key: str | None = None
     person: str | None = None
@@ -30,7 +30,7 @@ class Authorisation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySwitched:
-    """A key switch was turned on or back; ``unattended`` if that happened while the machine was off."""
+    """Event: a key switch was turned on or back; ``unattended`` if that happened while the machine was off."""
 
     key: str
     on: bool
@@ -39,7 +39,10 @@ class KeySwitched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuRequest:
-    """The service menu is to be opened, by a key or from the screen; a ``person`` is already signed in elsewhere."""
+    """Event: the service menu is to be opened, by a key or from the screen.
+
+    ``person``: who is already signed in at another player position, or empty.
+    """
 
     key: str = "screen"
     person: str = ""
@@ -47,21 +50,21 @@ class MenuRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuMove:
-    """The service menu is to continue at another position."""
+    """Event: the service menu is to continue at another player position."""
 
     position: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEnd:
-    """The service menu is to be closed, and why."""
+    """Event: the service menu is to be closed, and why."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageInput:
-    """The page that a person has answered, and the text they have entered, as received from the screen."""
+    """The service page that a person has answered, and the text they have entered, as received from the screen."""
 
     page: JSON = None
     input: JSON = None
@@ -69,7 +72,7 @@ class PageInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAnswer:
-    """A person has touched an action of a page."""
+    """Event: a person has touched an action of a service page."""
 
     value: JSON = None
     """The action."""
@@ -78,14 +81,14 @@ class PageAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkSeen:
-    """The monitoring system has read who is at work in the intervention with this id."""
+    """Event: the monitoring system has read who is at work in the intervention with this id."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTest(Authorisation):
-    """A device is to be tested; each test has its own parameters."""
+    """Event: a device is to be tested; each test has its own parameters."""
 
     device: str = ""
     test: Literal["print", "pay", "take", "light", "calibrate"] | None = None
@@ -179,7 +182,7 @@ class NoteForm(FilledForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the note has a text."""
+        """Return whether every mandatory field of the register note has a text."""
         raise NotImplementedError
 
 
@@ -193,7 +196,7 @@ class DisputeForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the note has a text."""
+        """Return whether every mandatory field of the dispute note has a text."""
         return has_texts(self.claim, self.mechanic, self.decision)
 
 
@@ -206,7 +209,7 @@ class ExclusionForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field of the note has a text."""
+        """Return whether every mandatory field of the exclusion note has a text."""
         return has_texts(self.reason, self.who)
 
 
@@ -221,7 +224,10 @@ class IncidentForm(NoteForm):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every mandatory field has a text, and the way of informing is one of INFORMED_BY."""
+        """Return whether every mandatory field of the incident note has a text, and the way of informing is known.
+
+        The known ways are those of INFORMED_BY.
+        """
         return self.informed in INFORMED_BY and has_texts(self.what, self.judgement, self.officer)
 
 

@@ -25,7 +25,7 @@ from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 
 class FieldKind(StrEnum):
-    """The kinds of input of a field."""
+    """The kinds of input of a form's field."""
 
     TEXT = "text"
     DIGITS = "digits"
@@ -38,7 +38,7 @@ class FieldKind(StrEnum):
 
 
 class FieldError(OperatorError):
-    """The text entered is not a valid value of the field; ``reason`` is a code of ``service.refused``."""
+    """The text entered is not a valid value of a form's field; ``reason`` is a code of ``service.refused``."""
 
     def __init__(self, name: str, reason: str, detail: str) -> None:
         super().__init__(f"{name}: {detail}")
@@ -47,7 +47,7 @@ class FieldError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field of a form; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
+    """One field of a staff form; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
 
     name: str
     kind: FieldKind = FieldKind.TEXT
@@ -60,7 +60,7 @@ class Field:
     """The choices are shown untranslated: numbers, names of devices."""
 
     def read(self, text: str) -> str | int | None:
-        """Return the value that a text stands for, or None if an optional field is left empty.
+        """Return the field's value that a typed text stands for, or None if an optional field is left empty.
 
         Raises :class:`FieldError` for a text that is no valid value.
         """
@@ -91,7 +91,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One form that staff fill in.
+    """A form that staff fill in at the service menu, and the event that it submits.
 
     ``persons``: the number of persons who must authorise it; the profile may require two for a permission.
     ``needs`` are guards of the event's rule: the form shows which of them hold, so that nobody fills it in in
@@ -126,11 +126,11 @@ PLAY_ID: Final = Field(name="play_id", required=False)
 
 
 def authorise(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
-    """Return whether enough different persons, all enrolled and with the permission, have authorised an event."""
-    named = event.of(Authorisation).persons
-    if len(set(named)) < persons:
+    """Return whether at least ``persons`` different persons, all with the permission, have authorised an event."""
+    person_ids = event.of(Authorisation).persons
+    if len(set(person_ids)) < persons:
         return False
-    people = [machine.state(Roster).get(person_id) for person_id in named]
+    people = [machine.state(Roster).get(person_id) for person_id in person_ids]
     return all(person is not None and person.may(permission) for person in people)
 
 
@@ -159,7 +159,7 @@ def build_form_rule(
     effect: Effect[Machine],
     next_: Next = Next.DERIVED,
 ) -> Rule[Machine]:
-    """Return a form's rule, restricted to authorised persons; refusals are reported to them.
+    """Return the state-table rule of staff forms, restricted to authorised persons; refusals are reported to them.
 
     The rule's first guard, ``authorised``, holds for an event from one of ``forms``, authorised by as many
     different permitted persons as the form needs.
@@ -167,7 +167,7 @@ def build_form_rule(
     by_id = {form.id: form for form in forms}
 
     def authorised(machine: Machine, event: Event) -> bool:
-        """Return whether the event came from its form, authorised by as many permitted persons as it needs."""
+        """Return whether the event came from a staff form and is authorised by as many persons as the form needs."""
         form = by_id.get(event.of(FilledForm).form or "")
         return (
             form is not None

@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS identity (
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """One record of the register: the id of the hand-pay, the time, and the person paid.
+    """One record of the register of identities: the id of the hand-pay, the time, and the person paid.
 
     ``fields`` is None once the record is erased.
     """
@@ -51,20 +51,20 @@ class IdentityRecord:
 
     @property
     def agrees(self) -> bool:
-        """Return whether the record matches its commitment; always True for an erased record."""
+        """Return whether the identity record matches its commitment; always True for an erased record."""
         if self.salt is None or self.fields is None:
             return True
         return commit(self.salt, self.subject, self.fields) == self.commitment
 
 
 def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
-    """Return the commitment for the journal: SHA-256 over salt, subject and fields, in hexadecimal."""
+    """Return the commitment to an identity for the journal: SHA-256 over salt, subject and fields, in hexadecimal."""
     text = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(salt + text.encode()).hexdigest()
 
 
 class IdentityRegister:
-    """The register in a state folder and on the second medium; either copy alone restores both."""
+    """The register of identities in a state folder and on the second medium; either copy alone restores both."""
 
     def __init__(self, copies: list[sqlite3.Connection], random_bytes: Callable[[int], bytes]) -> None:
         self._copies = copies
@@ -77,7 +77,7 @@ class IdentityRegister:
         second: Path | None = None,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (a salt)
     ) -> Self:
-        """Open the register, creating it at first (mode 0600), and make both copies agree.
+        """Open the register of identities, creating it at first (mode 0600), and make both copies agree.
 
         ``second``: the folder on the second medium. ``random_bytes``: for salts. A record erased in one copy
         is erased in both. Raises OperatorError naming the file and the reason if neither copy can be used.
@@ -103,24 +103,25 @@ class IdentityRegister:
         return register
 
     def _merge_copies(self) -> None:
-        """Make both copies equal: each has every record, and a record that one copy has erased is erased in both."""
-        known: dict[str, tuple[Any, ...]] = {}
+        """Make both copies of the register equal: each has every record; one erased in either is erased in both."""
+        merged: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
-                held = known.setdefault(row[0], row)
-                if held is not row and (row[3] is None or not _record(*held).agrees):
-                    known.update({row[0]: row})
+                merged_row = merged.setdefault(row[0], row)
+                if merged_row is not row and (row[3] is None or not _record(*merged_row).agrees):
+                    merged.update({row[0]: row})
         for copy in self._copies:
-            there = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
-            if missing := [row for name, row in known.items() if there.get(name) != row]:
+            copied = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
+            if differing_rows := [row for name, row in merged.items() if copied.get(name) != row]:
                 copy.execute("BEGIN IMMEDIATE")
-                copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", missing)
+                copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", differing_rows)
                 copy.execute("COMMIT")
 
     def keep(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
-        """Store who was paid, and return the commitment for the journal.
+        """Store the identity of a person paid by hand, and return the commitment for the journal.
 
-        The record is then durable on every medium that accepts it. Raises sqlite3.Error if none does.
+        ``subject`` is the id of the hand-pay. The record is then durable on every medium that accepts it.
+        Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
@@ -137,16 +138,16 @@ class IdentityRegister:
         return commitment
 
     def records(self) -> Iterator[IdentityRecord]:
-        """Yield every record, oldest first."""
+        """Yield every identity record, oldest first."""
         rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
         yield from (_record(*row) for row in rows)
 
     def get(self, commitment: str) -> IdentityRecord | None:
-        """Return the record with a commitment, or None."""
+        """Return the identity record with a commitment from the journal, or None."""
         return next((record for record in self.records() if record.commitment == commitment), None)
 
     def erase_before(self, time_utc: datetime) -> int:
-        """Erase names, documents and salts of all records older than a time; return the number of these records."""
+        """Erase names, documents and salts of all identity records older than a time; return the number of records."""
         counts = [
             copy.execute(
                 "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
@@ -157,7 +158,7 @@ class IdentityRegister:
         return max(counts)
 
     def close(self) -> None:
-        """Close the files."""
+        """Close both copies of the register of identities."""
         for copy in self._copies:
             copy.close()
 
@@ -165,12 +166,13 @@ class IdentityRegister:
 def _record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
 ) -> IdentityRecord:
+    """Return an identity record from its row in the register."""
     values = None if fields is None else json.loads(fields)
     return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open one copy, creating it at first. Raises OSError or sqlite3.Error."""
+    """Open one copy of the register of identities, creating it at first. Raises OSError or sqlite3.Error."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)

@@ -64,7 +64,7 @@ def no_intervention_is_open(machine: Machine, _: Event) -> bool:
 
 
 def intervention_is_open(machine: Machine, event: Event) -> bool:
-    """Return whether an intervention of this kind is open."""
+    """Return whether the intervention that is open is of the kind named in the form."""
     opened = machine.memory.get(StaffKey.INTERVENTION)
     return opened is not None and opened["kind"] == event.of(InterventionForm).kind
 
@@ -75,28 +75,28 @@ def somebody_is_at_work(machine: Machine, _: Event) -> bool:
 
 
 def base_is_in_place(machine: Machine, _: Event) -> bool:
-    """Return whether the base is not withdrawn."""
+    """Return whether the machine's base is in place, not withdrawn."""
     return machine.memory.get(StaffKey.BASE) is None
 
 
 def base_is_withdrawn(machine: Machine, _: Event) -> bool:
-    """Return whether the base is withdrawn, so that it can be returned."""
+    """Return whether the machine's base is withdrawn, so that it can be returned."""
     return machine.memory.get(StaffKey.BASE) is not None
 
 
 def every_door_is_closed(machine: Machine, _: Event) -> bool:
-    """Return whether no door is open."""
+    """Return whether every door of the machine is closed."""
     return not machine.doors_open
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def open_intervention(machine: Machine, event: Event) -> None:
-    """Record who, when, why and the meters, and hold the machine out of service."""
+    """Open an intervention: record who, when, why and the meters, and hold the machine out of service."""
     form, since = event.of(InterventionForm), machine.clock.now().isoformat()
     number, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
         raise InvariantError("an intervention of no kind")
-    opened = Intervention(
+    intervention = Intervention(
         id=number, since=since, kind=form.kind, reason=form.reason, person=person, persons=form.persons
     )
     machine.post(
@@ -113,7 +113,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         ),
         entry_id=number,
         state={
-            StaffKey.INTERVENTION: opened,
+            StaffKey.INTERVENTION: intervention,
             f"{IntegrityKey.DISABLED}{HOLD}": Held(reason=form.reason, since=since),
         },
     )
@@ -124,22 +124,28 @@ def open_intervention(machine: Machine, event: Event) -> None:
 
 
 def record_intervention_seen(machine: Machine, event: Event) -> None:
-    """Record that the monitoring system has read who is at work, so that doors may be opened. Repeats are ignored."""
-    opened, number = machine.memory.get(StaffKey.INTERVENTION), event.of(WorkSeen).id
-    if opened is None or opened["id"] != number or machine.memory.get(StaffKey.MONITORED) == number:
+    """Record that the monitoring system has read who is at work, so that doors may be opened. Ignore repeats."""
+    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.of(WorkSeen).id
+    if (
+        intervention is None
+        or intervention["id"] != number
+        or machine.memory.get(StaffKey.MONITORED) == number
+    ):
         return
     machine.post(INTERVENTION_SEEN, InterventionSeen(id=number), state={StaffKey.MONITORED: number})
     machine.notice = Notice(code="intervention_opened")
 
 
 def close_intervention(machine: Machine, event: Event) -> None:
-    """Record what was done and the meters, and return the machine to service."""
-    form, opened = event.of(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
-    counted = build_collected_state(machine, opened["id"]) if opened["kind"] == "collection" else {}
+    """Close the intervention: record what was done and the meters, and return the machine to service."""
+    form, intervention = event.of(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
+    collected_state = (
+        build_collected_state(machine, intervention["id"]) if intervention["kind"] == "collection" else {}
+    )
     machine.post(
         INTERVENTION_CLOSED,
         InterventionClosed(
-            id=opened["id"],
+            id=intervention["id"],
             work=form.work,
             parts=form.parts or "",
             person=find_actor(machine, event),
@@ -148,14 +154,14 @@ def close_intervention(machine: Machine, event: Event) -> None:
             operator_number=machine.identity.operator_number,
             meters=_list_nonzero_meters(machine),
         ),
-        entry_id=f"{opened['id']}.closed",
-        state={StaffKey.INTERVENTION: None, f"{IntegrityKey.DISABLED}{HOLD}": None, **counted},
+        entry_id=f"{intervention['id']}.closed",
+        state={StaffKey.INTERVENTION: None, f"{IntegrityKey.DISABLED}{HOLD}": None, **collected_state},
     )
     machine.notice = Notice(code="intervention_closed")
 
 
 def withdraw_base(machine: Machine, event: Event) -> None:
-    """Take the base out of service: its lock and key go to the main cashier (Monaco art. 20.2).
+    """Record that the machine's base is withdrawn: its lock and key go to the main cashier (Monaco art. 20.2).
 
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
@@ -183,7 +189,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
 
 def return_base(machine: Machine, event: Event) -> None:
-    """Record a base under the machine again, with a lock and key issued by the main cashier."""
+    """Record that a base is under the machine again, with a lock and key issued by the main cashier."""
     form = event.of(BaseForm)
     machine.post(
         BASE_RETURNED,
@@ -202,17 +208,20 @@ def return_base(machine: Machine, event: Event) -> None:
 
 
 def is_identified(machine: Machine, door: str) -> bool:
-    """Return whether a person has declared work that covers this door; True if the profile requires no declaration."""
+    """Return whether the open intervention covers this door, so that its opening is no unidentified one.
+
+    It is True if the profile requires no declaration.
+    """
     staff = machine.profile.staff
     if not staff.identify_before_opening:
         return True
-    opened = machine.memory.get(StaffKey.INTERVENTION)
-    if opened is None or door not in COVERED[opened["kind"]]:
+    intervention = machine.memory.get(StaffKey.INTERVENTION)
+    if intervention is None or door not in COVERED[intervention["kind"]]:
         return False
-    return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == opened["id"]
+    return not staff.monitored_openings or machine.memory.get(StaffKey.MONITORED) == intervention["id"]
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
-    """Return every meter that is not zero, without the meters that count since a mark."""
+    """Return the value of every meter that is not zero, without the meters that count since a mark."""
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

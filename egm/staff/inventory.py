@@ -46,7 +46,7 @@ _LINES: Final = (
 def build_inventory_entry(
     machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
-    """Return the machine's entry in the inventory as it is now.
+    """Return the machine's entry in the venue's inventory as it is now.
 
     Raises OperatorError if the photograph cannot be read.
     """
@@ -89,31 +89,31 @@ def note_inventory(
     *,
     complete: bool = False,
 ) -> None:
-    """Record the inventory entry at start-up if it has changed. ``certificates``: the games' certificates by game id.
+    """Record the machine's inventory entry at start-up if it has changed.
 
-    Raises OperatorError if the base number is not the first one recorded, or if data are missing although
-    ``complete`` requires all of them.
+    ``certificates``: the games' certificates by game id. Raises OperatorError if the base number is not the
+    first one recorded, or if data are missing although ``complete`` requires all of them.
     """
-    now = build_inventory_entry(machine, inventory, certificates or {})
-    before = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
-    missing = [name for name in _MANDATORY if not getattr(now, name)]
-    if complete and missing:
+    entry = build_inventory_entry(machine, inventory, certificates or {})
+    old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)
+    missing_fields = [name for name in _MANDATORY if not getattr(entry, name)]
+    if complete and missing_fields:
         raise OperatorError(
-            f"inventory: no {', '.join(missing)}; the profile {machine.profile.id} requires the complete entry"
+            f"inventory: no {', '.join(missing_fields)}; the profile {machine.profile.id} requires the complete entry"
         )
-    if now == before:
+    if entry == old_entry:
         return
-    if before is not None and before.base_number and now.base_number != before.base_number:
+    if old_entry is not None and old_entry.base_number and entry.base_number != old_entry.base_number:
         raise OperatorError(
-            f"inventory.base_number: {now.base_number!r}; this machine's base is number "
-            f"{before.base_number!r}, which is fixed for good"
+            f"inventory.base_number: {entry.base_number!r}; this machine's base is number "
+            f"{old_entry.base_number!r}, which is fixed for good"
         )
-    changed = InventoryChanged(before=before, after=now)
-    machine.post(INVENTORY_CHANGED, changed, state={StaffKey.INVENTORY: now})
+    change = InventoryChanged(before=old_entry, after=entry)
+    machine.post(INVENTORY_CHANGED, change, state={StaffKey.INVENTORY: entry})
 
 
 def _describe_photograph(inventory: Inventory) -> str:
-    """Return the photograph's name and digest; the file itself is not copied."""
+    """Return the name and digest of the machine's photograph; the file itself is not copied."""
     if inventory.photograph is None:
         return ""
     try:
@@ -133,20 +133,21 @@ class Sheet:
     """Time (ISO 8601 UTC) and description of each change."""
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the tables of the sheet, as shown on the screen and printed."""
+        """Return the tables of the technical sheet, as shown on the screen and printed."""
         return (
             build_pair_table((f"inventory.{name}", say_plain(self.now.get(name, ""))) for name in _LINES),
             build_pair_table(
                 (_build_game_row(game) for game in self.now.get("games", ())), say("service.inventory.games")
             ),
             build_pair_table(
-                ((say_time(when), say_plain(what)) for when, what in self.changes),
+                ((say_time(when), say_plain(description)) for when, description in self.changes),
                 say("service.inventory.life"),
             ),
         )
 
 
 def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
+    """Return the row of the technical sheet about a game: its name and version, its return and certificate date."""
     name = say_plain(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"
     return name, say("service.inventory.return", percent=game["return"], date=date)
@@ -155,23 +156,24 @@ def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
 def read_technical_sheet(view: JournalView) -> Sheet:
     """Return the technical sheet of a journal's machine; empty if none was ever recorded."""
     entries = list(view.entries(KIND))
-    now = read_details(entries[-1])["after"] if entries else {}
-    return Sheet(now, tuple(change for entry in entries for change in _iter_changes(entry)))
+    current_entry = read_details(entries[-1])["after"] if entries else {}
+    return Sheet(current_entry, tuple(change for entry in entries for change in _iter_changes(entry)))
 
 
 def _iter_changes(entry: StoredEntry) -> Iterator[tuple[str, str]]:
+    """Yield the time and a description of each change of the inventory entry that a journal entry records."""
     record = read_details(entry)
-    before, after = record["before"] or {}, record["after"]
+    old_entry, new_entry = record["before"] or {}, record["after"]
     when = entry.time_utc.isoformat()
     for name in _LINES:
-        if before.get(name, "") != after[name]:
-            yield when, f"{name}: {before.get(name, '')} -> {after[name]}"
-    old = {game["game"]: game for game in before.get("games", ())}
-    for game in after["games"]:
-        if old.get(game["game"]) != game:
+        if old_entry.get(name, "") != new_entry[name]:
+            yield when, f"{name}: {old_entry.get(name, '')} -> {new_entry[name]}"
+    old_games = {game["game"]: game for game in old_entry.get("games", ())}
+    for game in new_entry["games"]:
+        if old_games.get(game["game"]) != game:
             yield (
                 when,
                 f"{game['game']}: {game['version']}, {game['return']} %, {game['certified_on'] or '-'}",
             )
-    for name in old.keys() - {game["game"] for game in after["games"]}:
+    for name in old_games.keys() - {game["game"] for game in new_entry["games"]}:
         yield when, f"{name}: -"

@@ -11,26 +11,26 @@ from egm.staff.tries import build_wrong_pins_key, compute_lock_seconds_left, for
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
     """Return the staff numbers that are locked, each with the state key that stores its wrong PINs."""
-    counted = {
+    keys_by_number = {
         number: (build_wrong_pins_key(machine, number), build_wrong_pins_key(machine, number, keyed=False))
         for number in machine.state(Roster).people
     }
     return {
         number: next(key for key in keys if compute_lock_seconds_left(machine, key))
-        for number, keys in counted.items()
+        for number, keys in keys_by_number.items()
         if any(compute_lock_seconds_left(machine, key) for key in keys)
     }
 
 
 def number_is_locked(machine: Machine, event: Event) -> bool:
-    """Return whether the number named in the event is locked; if the event names none, whether any number is locked."""
+    """Return whether the staff number named in the event is locked; if none is named, whether any number is locked."""
     locked = _find_locked_numbers(machine)
     number = event.of(NumberForm).number
     return number in locked if number else bool(locked)
 
 
 def unlock_number(machine: Machine, event: Event) -> None:
-    """Clear the wrong PINs of a number; the PIN itself does not change."""
+    """Unlock a staff number by clearing its wrong PINs; the PIN itself does not change."""
     form = event.of(NumberForm)
     forget_at_terminals(machine, form.number)
     machine.post(

@@ -31,21 +31,24 @@ _DOORS: Final = frozenset({"main", "logic"})
 
 
 def apply_options(machine: Machine) -> None:
-    """Offer what the operator's options allow, at start-up; if they would allow nothing, offer everything.
+    """Offer the games and bets that the operator's options allow, at start-up.
 
-    A game in progress is offered until the next start, whatever the options say, so that it can be finished.
+    If they would allow nothing, every game is offered. A game in progress is offered until the next start,
+    whatever the options say, so that it can be finished.
     """
     options, unfinished = Options.of(machine), open_game(machine)
-    admitted = machine.state(InstalledGames).denominations_cents
-    offered = {game: options.offered(game, cents) for game, cents in admitted.items()}
+    approved_cents = machine.state(InstalledGames).denominations_cents
+    offered = {game: options.offered(game, cents) for game, cents in approved_cents.items()}
     if unfinished is not None and unfinished.game.id in offered:
-        offered[unfinished.game.id] = admitted[unfinished.game.id]
-    left = {game: cents for game, cents in offered.items() if cents} or dict(admitted)
-    machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in left}
-    machine.denominations_cents = left
+        offered[unfinished.game.id] = approved_cents[unfinished.game.id]
+    offered_cents = {game: cents for game, cents in offered.items() if cents} or dict(approved_cents)
+    machine.games = {game_id: game for game_id, game in machine.games.items() if game_id in offered_cents}
+    machine.denominations_cents = offered_cents
     play, (least_cents, most_cents) = machine.profile.play, _compute_bet_bounds(machine, options)
-    within = play.model_copy(update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents})
-    machine.profile = machine.profile.model_copy(update={"play": within})
+    play_within_options = play.model_copy(
+        update={"bet_limit_cents": most_cents, "bet_minimum_cents": least_cents}
+    )
+    machine.profile = machine.profile.model_copy(update={"play": play_within_options})
 
 
 def _compute_bet_bounds(machine: Machine, options: Options) -> tuple[int, int]:
@@ -65,22 +68,22 @@ def machine_is_open(machine: Machine, _: Event) -> bool:
 
 
 def nothing_is_owed(machine: Machine, _: Event) -> bool:
-    """Return whether no position has credit, a bet, a game, a hand-pay or a payout."""
+    """Return whether no player position has credit, a bet, a game, a hand-pay or a payout."""
     states = machine.journal.states()
     names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
     tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
-    stand = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
-    return machine.journal.credits_cents() == 0 and not stand and _OWED.isdisjoint(names.values())
+    has_standing_bets = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
+    return machine.journal.credits_cents() == 0 and not has_standing_bets and _OWED.isdisjoint(names.values())
 
 
 def option_is_sound(machine: Machine, event: Event) -> bool:
-    """Return whether the requested options leave at least a game with a denomination, and a bet that it accepts."""
-    changed = _apply_option_changes(machine, event.of(OptionsForm))
-    if changed is None:
+    """Return whether the requested options leave at least one game with a denomination, and a bet that it accepts."""
+    options = _apply_option_changes(machine, event.of(OptionsForm))
+    if options is None:
         return False
     installed = machine.state(InstalledGames)
-    offered = {game: changed.offered(game, cents) for game, cents in installed.denominations_cents.items()}
-    least_cents, most_cents = _compute_bet_bounds(machine, changed)
+    offered = {game: options.offered(game, cents) for game, cents in installed.denominations_cents.items()}
+    least_cents, most_cents = _compute_bet_bounds(machine, options)
     return any(
         least_cents <= bet * cents and game.round_cost(bet) * cents <= most_cents
         for game_id, game in installed.games.items()
@@ -90,7 +93,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
 
 
 def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None:
-    """Return the options after the requested change, or None if the form names no option that can be changed so."""
+    """Return the operator's options after a requested change, or None if no option can be changed in this way."""
     options = Options.of(machine)
     match form:
         case OptionsForm(option="bet_limit", bet_limit_cents=int(limit_cents)):
@@ -107,24 +110,24 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None
         ) if cents.isdigit() and int(cents) in machine.state(InstalledGames).denominations_cents.get(
             game, ()
         ):
-            present = set(
+            current_cents = set(
                 options.denominations_cents.get(game, machine.state(InstalledGames).denominations_cents[game])
             )
-            wanted = present | {int(cents)} if on == "yes" else present - {int(cents)}
-            if not wanted:
+            offered_cents = current_cents | {int(cents)} if on == "yes" else current_cents - {int(cents)}
+            if not offered_cents:
                 return None
-            chosen = {**options.denominations_cents, game: tuple(sorted(wanted))}
-            return replace(options, denominations_cents=chosen)
+            denominations_cents = {**options.denominations_cents, game: tuple(sorted(offered_cents))}
+            return replace(options, denominations_cents=denominations_cents)
         case _:
             return None
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
-    """Store the options for the next start, with who changed what."""
-    form, before = event.of(OptionsForm), Options.of(machine)
-    after = _apply_option_changes(machine, form)
-    if after is None or form.option is None:
+    """Store the changed operator options for the next start, and record who changed what."""
+    form, old_options = event.of(OptionsForm), Options.of(machine)
+    new_options = _apply_option_changes(machine, form)
+    if new_options is None or form.option is None:
         return
     machine.post(
         OPTIONS_CHANGED,
@@ -137,10 +140,10 @@ def change_options(machine: Machine, event: Event) -> None:
             on=form.on,
             person=find_actor(machine, event),
             persons=form.persons,
-            before=before,
-            after=after,
+            before=old_options,
+            after=new_options,
         ),
-        state={StaffKey.OPTIONS: after},
+        state={StaffKey.OPTIONS: new_options},
     )
     machine.notice = Notice(code="options_changed")
 

@@ -11,7 +11,7 @@ Work: TypeAlias = Literal["repair", "collection"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulingDetails:
-    """A ruling of staff: at which machine, where, why, and by whom."""
+    """Base of the records of staff rulings: at which machine, where, why, and by whom."""
 
     machine: Serial
     place: str

@@ -36,7 +36,7 @@ from meters import StoredEntry
 
 # ---------------------------------------------------------------------------------------------- notes
 def note_is_whole(_: Machine, event: Event) -> bool:
-    """Return whether the note is complete (:attr:`egm.staff.events.NoteForm.is_complete`)."""
+    """Return whether a note for a register is complete (:attr:`egm.staff.events.NoteForm.is_complete`)."""
     return event.of(NoteForm).is_complete
 
 
@@ -96,7 +96,10 @@ def record_incident(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register: the journal entries of ``kinds`` whose records have the values ``where`` and the fields ``has``."""
+    """A register of the venue: a query over the journal, and the columns that show the entries found.
+
+    It selects the entries of ``kinds`` whose records have the values ``where`` and the field ``has``.
+    """
 
     name: str
     kinds: tuple[str, ...]
@@ -106,12 +109,12 @@ class Register:
     has: str = ""
 
     def takes(self, entry: StoredEntry) -> bool:
-        """Return whether an entry belongs to this register."""
+        """Return whether a journal entry belongs to this register."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
-        wanted = self.where or {}
+        required_values = self.where or {}
         return (
             entry.kind in self.kinds
-            and all(record.get(key) == value for key, value in wanted.items())
+            and all(record.get(key) == value for key, value in required_values.items())
             and (not self.has or bool(record.get(self.has)))
         )
 
@@ -186,7 +189,7 @@ def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> I
 
 
 def _format_column_value(column: str, value: Any) -> Any:
-    """Return a column's value for display: merchandise prizes by their names, in every language available."""
+    """Return the value in a register's column for display; merchandise prizes become their names in every language."""
     if column != "prizes" or not value:
         return value
     return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]

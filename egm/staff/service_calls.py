@@ -10,7 +10,7 @@ from egm.staff.events import Authorisation
 
 
 def call_service(machine: Machine, _: Event) -> None:
-    """Switch the candle on; if it is on, switch it off."""
+    """Toggle the player's service call: switch the candle on, or off if it is on."""
     calling = machine.memory.get(IntegrityKey.SERVICE) is not None
     machine.post(
         SERVICE_CALL,
@@ -20,14 +20,14 @@ def call_service(machine: Machine, _: Event) -> None:
 
 
 def name_standing_fault(machine: Machine, _: Event) -> None:
-    """Show a notice that the attendant's key cannot clear the active fault, which ends when its cause ends."""
-    standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_players]
+    """Show a notice that the attendant's key cannot clear the active fault: the fault ends when its cause ends."""
+    standing = [code for code in list_faults_to_show(machine.faults) if get_fault(code).is_shown_to_player]
     if standing:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})
 
 
 def answer_service_call(machine: Machine, event: Event) -> None:
-    """End the service call: the attendant has come."""
+    """End the player's service call, because an attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE) is None:
         return
     turned = event.of(Authorisation)

@@ -58,7 +58,7 @@ _DONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the sheet: when (ISO 8601 UTC), what, and the person who did it, if known."""
+    """One line of an intervention sheet: when (ISO 8601 UTC), what, and the person who did it, if known."""
 
     when: str
     what: str
@@ -91,7 +91,7 @@ class Sheet:
 
     @property
     def doors(self) -> tuple[str, ...]:
-        """Return the doors that were opened, each once, in the order of their first opening."""
+        """Return the doors that were opened during the intervention, each once, in the order of first opening."""
         opened = (line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened"))
         return tuple(dict.fromkeys(opened))
 
@@ -99,11 +99,11 @@ class Sheet:
     def moved(self) -> dict[str, tuple[int, int]]:
         """Return the meters that changed during the intervention, each with its value before and after."""
         names = sorted(self.before.keys() | self.after.keys())
-        both = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
-        return {name: pair for name, pair in both.items() if self.ended and pair[0] != pair[1]}
+        values_by_name = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
+        return {name: pair for name, pair in values_by_name.items() if self.ended and pair[0] != pair[1]}
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the tables of the sheet, as shown on the screen and printed."""
+        """Return the tables of the intervention sheet, as shown on the screen and printed."""
         head = build_pair_table(
             (
                 ("sheet.machine", say_plain(f"{self.operator_number}  ({self.serial})")),
@@ -119,7 +119,7 @@ class Sheet:
                 ("sheet.signature", say_plain("")),
             )
         )
-        done = Table(
+        events = Table(
             title=say("service.sheet.done"),
             columns=build_column_titles("time", "event", "detail", "person"),
             rows=tuple(
@@ -143,11 +143,11 @@ class Sheet:
                 for name in names
             ),
         )
-        return head, done, meters
+        return head, events, meters
 
 
 def iter_sheets(view: JournalView, entries: Entries) -> Iterator[Sheet]:
-    """Yield every intervention of a journal, oldest first; the last may still be open.
+    """Yield the sheet of every intervention of a journal, oldest first; the last may still be open.
 
     ``entries``: the declared entries, which say what the entry of an event concerns.
     """
@@ -158,7 +158,8 @@ def iter_sheets(view: JournalView, entries: Entries) -> Iterator[Sheet]:
 
 
 def _build_sheet(view: JournalView, entries: Entries, start: StoredEntry, end: StoredEntry | None) -> Sheet:
-    record, ended = read_details(start), {} if end is None else read_details(end)
+    """Return the sheet of an intervention from its first and last entry; ``end`` is None while it is open."""
+    record, closing_record = read_details(start), {} if end is None else read_details(end)
     until = None if end is None else end.sequence
     lines = tuple(
         Line(entry.time_utc.isoformat(), _name_event(entry, entries), find_author(entry))
@@ -174,30 +175,31 @@ def _build_sheet(view: JournalView, entries: Entries, start: StoredEntry, end: S
         reason=str(record["reason"]),
         stopped=start.time_utc.isoformat(),
         ended="" if end is None else end.time_utc.isoformat(),
-        ended_by=str(ended.get("person", "")),
-        work=str(ended.get("work", "")),
-        parts=str(ended.get("parts", "")),
+        ended_by=str(closing_record.get("person", "")),
+        work=str(closing_record.get("work", "")),
+        parts=str(closing_record.get("parts", "")),
         lines=lines,
         before=_read_meters(record),
-        after=_read_meters(ended),
-        proof="" if end is None else f"{ended['person']}  {end.sequence}:{end.hash_hex[:12]}",
+        after=_read_meters(closing_record),
+        proof="" if end is None else f"{closing_record['person']}  {end.sequence}:{end.hash_hex[:12]}",
     )
 
 
 def _name_event(entry: StoredEntry, entries: Entries) -> str:
-    """Return the kind of an entry with its subject; for a test, the subject is the device."""
+    """Return the kind of a journal entry with its subject; for a test, the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
     subject = entries.find_subject(entry)
     return f"{subject}:{device}" if isinstance(device, str) else subject
 
 
-def _say_event_and_subject(what: str) -> tuple[Words, Words]:
-    """Return the event and its subject (a door, a fault, a device) as texts."""
-    kind, _, about = what.partition(":")
+def _say_event_and_subject(event: str) -> tuple[Words, Words]:
+    """Return the event on a sheet's line and its subject (a door, a fault, a device) as texts."""
+    kind, _, about = event.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
     return say_code("entry", kind), say_code(sections.get(kind.partition(".")[0], ""), about)
 
 
 def _read_meters(record: Mapping[str, Any]) -> dict[str, int]:
+    """Return the meters stored in an entry that opens or closes an intervention, by name."""
     return {str(name): int(value) for name, value in dict(record.get("meters", {})).items()}

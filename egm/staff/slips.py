@@ -36,17 +36,17 @@ _METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_pai
 
 
 def is_slip(job_id: str) -> bool:
-    """Return whether a print job is a slip."""
+    """Return whether a print job is a slip without value, such as an access or audit ticket."""
     return job_id.startswith(_PREFIX)
 
 
 def format_meters_line(values: Mapping[str, int]) -> str:
-    """Return the line of meters on a slip."""
+    """Return the line of an audit ticket that states its meters, in minor units."""
     return "  ".join(f"{name} {values[name]}" for name in _METERS)
 
 
 def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
-    """Return the slip for its journal entry, with the lines of the jurisdiction's ticket and no value."""
+    """Return the print job of a slip, built from its journal entry in the layout of the jurisdiction's ticket."""
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
@@ -65,7 +65,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
 
 
 def print_slip(machine: Machine, title: str, about: str) -> None:
-    """Record a slip and print it, if the profile requires slips and the printer is free."""
+    """Record an access or audit slip and print it, if the profile requires slips and the printer is free."""
     printer = machine.state(Devices).printer
     if not machine.profile.staff.slips or printer is None:
         return
@@ -100,7 +100,7 @@ def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: Machine, _: Event) -> None:
-    """Record that the slip is printed."""
+    """Record that an access or audit slip is printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.post(
         SLIP_PRINTED,
@@ -110,6 +110,6 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
-    """Record that the slip was not printed."""
+    """Record that an access or audit slip was not printed."""
     printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), event.of(PrintFailure).why
     machine.post(SLIP_FAILED, JobFailed(id=printing.id, why=why), state={MoneyKey.PRINT: None})

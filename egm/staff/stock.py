@@ -34,16 +34,18 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 
 def build_collected_state(machine: Machine, collection: str) -> dict[str, object]:
-    """Return the state that a collection stores: the amounts metered into each box at it and at the one before."""
-    values, last = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
-    before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
-    after = {box: values[meter] for box, meter in BOXES.items()}
-    return {StaffKey.COLLECTED: Collected(id=collection, before=before, after=after, counted=())}
+    """Return the state that a collection stores: the amounts metered into each box by now and by the one before."""
+    values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
+    previous_cents = dict.fromkeys(BOXES, 0) if last_collection is None else last_collection["after"]
+    metered_cents = {box: values[meter] for box, meter in BOXES.items()}
+    return {
+        StaffKey.COLLECTED: Collected(id=collection, before=previous_cents, after=metered_cents, counted=())
+    }
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def fill_is_whole(machine: Machine, event: Event) -> bool:
-    """Return whether there is a hopper, and the amount is a whole number of its coins."""
+    """Return whether the form's amount is a whole number of the hopper's coins, and there is a hopper."""
     coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.of(FillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.state(Devices).hopper is not None and is_coin_multiple
@@ -54,8 +56,8 @@ def box_is_to_be_counted(machine: Machine, event: Event) -> bool:
 
     If the event names no box, return whether any box is not counted.
     """
-    last, box = machine.memory.get(StaffKey.COLLECTED), event.of(CountForm).box
-    uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
+    collection, box = machine.memory.get(StaffKey.COLLECTED), event.of(CountForm).box
+    uncounted = BOXES.keys() - set(BOXES if collection is None else collection["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
 
@@ -72,7 +74,7 @@ def note_opening_stock(machine: Machine, coins: int) -> None:
 
 
 def fill_hopper(machine: Machine, event: Event) -> None:
-    """Record coins of the venue added to the hopper."""
+    """Record that staff added coins of the venue to the hopper."""
     form = event.of(FillForm)
     machine.post(
         HOPPER_FILLED,
@@ -88,17 +90,17 @@ def fill_hopper(machine: Machine, event: Event) -> None:
 
 
 def count_box(machine: Machine, event: Event) -> None:
-    """Record the count of a box of the last collection, compared with the amount metered into it."""
-    last = machine.memory.require(Collected, StaffKey.COLLECTED)
+    """Record the counted content of a box of the last collection, compared with the amount metered into it."""
+    collection = machine.memory.require(Collected, StaffKey.COLLECTED)
     form = event.of(CountForm)
     if form.box is None:
         raise InvariantError("a count of a box that is not named")
     box, counted_cents = form.box, form.counted_cents
-    metered_cents = last.after[box] - last.before[box]
+    metered_cents = collection.after[box] - collection.before[box]
     machine.post(
         COLLECTION_COUNTED,
         CollectionCounted(
-            collection=last.id,
+            collection=collection.id,
             box=box,
             counted_cents=counted_cents,
             metered_cents=metered_cents,
@@ -107,7 +109,7 @@ def count_box(machine: Machine, event: Event) -> None:
             person=find_actor(machine, event),
             persons=form.persons,
         ),
-        state={StaffKey.COLLECTED: replace(last, counted=(*last.counted, box))},
+        state={StaffKey.COLLECTED: replace(collection, counted=(*collection.counted, box))},
     )
     agrees = counted_cents == metered_cents
     machine.notice = Notice(

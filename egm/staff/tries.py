@@ -32,7 +32,7 @@ _BUCKETS: Final = 1024
 
 
 def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -> str:
-    """Return the state key that counts the wrong PINs of a number's bucket, typed with or without a key."""
+    """Return the state key that counts the wrong PINs of a staff number's bucket, typed with or without a key."""
     way = "" if keyed else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
@@ -40,79 +40,89 @@ def build_wrong_pins_key(machine: Machine, number: str, *, keyed: bool = True) -
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:
     """Return the number of seconds for which the staff numbers that ``key`` counts are still locked, or 0."""
-    stored = _read_stored_counts(machine, key)
-    if not stored["locked_seconds"]:
+    counts = _read_stored_counts(machine, key)
+    if not counts["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
     started_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
-    return max(0, int(stored["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
+    return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
 
 
 def begin_lock_outs(machine: Machine) -> None:
-    """Start each lock again at power-up, with the time that was left of it."""
+    """Start each lock of staff numbers again at power-up, with the time that was left of it."""
     for key in machine.journal.states(StaffKey.TRIES):
         machine.state(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
 def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
-    """Return the person whose number and PIN were typed, or the code of the refusal; the try is recorded either way."""
+    """Return the person whose staff number and PIN were typed, or the code of the refusal.
+
+    The try is recorded either way.
+    """
     key = build_wrong_pins_key(machine, number, keyed=machine.state(ServiceDesk).keyed)
-    left = compute_lock_seconds_left(machine, key)
-    stored = _read_stored_counts(machine, key)
-    if left:
-        state = _restart_lock(machine, key, stored["wrong"], left)
+    lock_seconds = compute_lock_seconds_left(machine, key)
+    counts = _read_stored_counts(machine, key)
+    if lock_seconds:
+        state = _restart_lock(machine, key, counts["wrong"], lock_seconds)
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"), state=state)
         return "locked"
     rules = machine.profile.staff
-    before = 0 if stored["locked_seconds"] else int(stored["wrong"])
-    elsewhere = _count_wrong_pins_at_terminals(machine, number)
-    if elsewhere and before + elsewhere >= rules.wrong_tries:
+    earlier_tries = 0 if counts["locked_seconds"] else int(counts["wrong"])
+    tries_at_terminals = _count_wrong_pins_at_terminals(machine, number)
+    if tries_at_terminals and earlier_tries + tries_at_terminals >= rules.wrong_tries:
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"))
         return "locked"
     person = machine.state(Roster).proves(number, pin)
     if person is not None:
-        if stored["wrong"]:
+        if counts["wrong"]:
             machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})
             forget_at_terminals(machine, number)
         return person
     if machine.state(ServiceDesk).keyed:  # a player must not lock a terminal
         _report_to_terminals(machine, number)
-    wrong = before + 1
-    seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
+    wrong_tries = earlier_tries + 1
+    seconds = rules.locked_minutes * 60 if wrong_tries >= rules.wrong_tries else 0
     machine.post(
         SIGN_IN_LOCKED if seconds else SIGN_IN_REFUSED,
-        WrongPinTyped(person=number, why="wrong", tries=wrong, locked_seconds=seconds),
-        state=_restart_lock(machine, key, wrong, seconds),
+        WrongPinTyped(person=number, why="wrong", tries=wrong_tries, locked_seconds=seconds),
+        state=_restart_lock(machine, key, wrong_tries, seconds),
     )
     return "locked" if seconds else "wrong_pin"
 
 
 def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
-    """Return the journal's counts; counts of earlier versions in another form are ignored."""
-    stored: Any = machine.journal.state(key)
-    return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
+    """Return the wrong PINs and lock seconds that the journal stores under ``key``.
+
+    Counts of earlier versions in another form are ignored.
+    """
+    counts: Any = machine.journal.state(key)
+    return counts if counts and "locked_seconds" in counts else {"wrong": 0, "locked_seconds": 0}
 
 
 def _restart_lock(machine: Machine, key: str, wrong: int, seconds: int) -> dict[str, object]:
-    """Start the lock of the numbers that ``key`` counts for some seconds from now; return the state that stores it."""
+    """Lock the staff numbers that ``key`` counts for some seconds from now; return the state that stores it."""
     machine.state(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     return {key: {"wrong": wrong, "locked_seconds": seconds}}
 
 
 def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
-    """Return how many wrong PINs typed at terminals still count for a number."""
-    path, counted = machine.state(Roster).path, find_counted_number(number)
+    """Return how many wrong PINs typed at terminals still count for a staff number."""
+    path, counted_number = machine.state(Roster).path, find_counted_number(number)
     if path is None:
         return 0
     try:
         with edit_wrong_pins(path.parent, wait=False) as noted:
-            return sum(one.counts_towards_lock and not one.recorded for one in noted if one.number == counted)
+            return sum(
+                wrong_pin.counts_towards_lock and not wrong_pin.recorded
+                for wrong_pin in noted
+                if wrong_pin.number == counted_number
+            )
     except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
         return 0
 
 
 def _report_to_terminals(machine: Machine, number: str) -> None:
-    """Add a wrong PIN typed at the machine to the count that the terminals keep."""
+    """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
     path = machine.state(Roster).path
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
@@ -121,16 +131,16 @@ def _report_to_terminals(machine: Machine, number: str) -> None:
 
 
 def forget_at_terminals(machine: Machine, number: str) -> None:
-    """Clear a number's wrong PINs at the terminals, once the journal has them."""
+    """Clear a staff number's wrong PINs at the terminals, once the journal has them."""
     take_over_wrong_pins(machine)
-    path, counted = machine.state(Roster).path, find_counted_number(number)
+    path, counted_number = machine.state(Roster).path, find_counted_number(number)
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
-            noted[:] = [one for one in noted if one.number != counted]
+            noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]
 
 
 def take_over_wrong_pins(machine: Machine) -> None:
-    """Record the wrong PINs typed at terminals since the last time.
+    """Record in the journal the wrong PINs typed at terminals since the last time.
 
     Wrong PINs that no longer count are removed from the terminals' file.
     """
@@ -139,14 +149,14 @@ def take_over_wrong_pins(machine: Machine) -> None:
         return
     try:
         with edit_wrong_pins(path.parent, wait=False) as noted:
-            for one in noted:
-                if one.recorded:
+            for wrong_pin in noted:
+                if wrong_pin.recorded:
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
-                    WrongPinAtTerminal(person=one.number, why="terminal", at=one.at),
-                    entry_id=f"wrong-pin-{one.id}",
+                    WrongPinAtTerminal(person=wrong_pin.number, why="terminal", at=wrong_pin.at),
+                    entry_id=f"wrong-pin-{wrong_pin.id}",
                 )
-            noted[:] = [one for one in noted if one.counts_towards_lock]
+            noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.counts_towards_lock]
     except OSError:  # a terminal is in use, or the file cannot be read: retried next time
         return

@@ -10,7 +10,7 @@ from meters.table import BY_NAME, Unit
 
 
 def say(key: str, **values: int | str) -> Words:
-    """Return a catalogue text with its values."""
+    """Return a catalogue text with its values, for a service page."""
     return Words(kind="say", value=key, values=values)
 
 
@@ -24,12 +24,12 @@ def say_code(section: str, code: str) -> Words:
 
 
 def say_plain(text: object) -> Words:
-    """Return an untranslated text."""
+    """Return a text that is shown untranslated on a service page."""
     return Words(kind="plain", value=str(text))
 
 
 def say_money(amount_cents: int, *more_cents: int) -> Words:
-    """Return an amount of minor units, or several side by side."""
+    """Return an amount of minor units, or several side by side, as a text of a service page."""
     more: dict[str, int | str] = {str(place): cents for place, cents in enumerate(more_cents)}
     return Words(kind="money", value=amount_cents, values=more)
 
@@ -40,22 +40,22 @@ def say_number(count: int) -> Words:
 
 
 def say_time(when: str) -> Words:
-    """Return a date and time, ISO 8601 UTC."""
+    """Return a date and time, ISO 8601 UTC, as a text of a service page."""
     return Words(kind="moment", value=when)
 
 
 def say_person(person: str) -> Words:
-    """Return who acted: a staff number, or the key that was turned if no proof was required."""
+    """Return who acted as text: a staff number, or the key that was turned if no proof was required."""
     return say_plain(person) if person.isdigit() else say_code("input.key", person)
 
 
 def say_local(names: Mapping[str, str]) -> Words:
-    """Return a text that is given in each language."""
+    """Return a text that is given in each language, for a service page."""
     return Words(kind="local", values=dict(names))
 
 
 def say_prize_names(prizes: Iterable[Mapping[str, Any]]) -> Words:
-    """Return merchandise prizes by their names, in each language available."""
+    """Return merchandise prizes as one text of their names, in each language available."""
     names: dict[str, str] = {}
     for prize in prizes:
         for language, name in prize["names"].items():
@@ -67,18 +67,18 @@ BACK = Action(id="back", label=say("service.back"), style="back")
 
 
 def build_pair_table(rows: Iterable[tuple[str | Words, Words]], title: Words | None = None) -> Table:
-    """Return a table of names (a key under ``service.``, or a text) and values."""
+    """Return a table of pairs for a service page: names (a key under ``service.``, or a text) and values."""
     return Table(
         title=title,
         rows=tuple(
-            Row(cells=(say(f"service.{name}") if isinstance(name, str) else name, what))
-            for name, what in rows
+            Row(cells=(say(f"service.{name}") if isinstance(name, str) else name, value))
+            for name, value in rows
         ),
     )
 
 
 def build_column_titles(*names: str) -> tuple[Words, ...]:
-    """Return column titles, keys under ``service.column``."""
+    """Return the titles of a service page's table columns; the names are catalogue keys under ``service.column``."""
     return tuple(say(f"service.column.{name}") for name in names)
 
 
@@ -87,7 +87,7 @@ METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "do
 
 
 def say_meter_name(name: str) -> Words:
-    """Return a meter's name as text."""
+    """Return a meter's name as a text of a service page."""
     for start, _, section in METER_GROUPS:
         if name.startswith(start):
             return say_code(section, name.removeprefix(start).removesuffix(".opens"))

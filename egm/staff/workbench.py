@@ -13,7 +13,7 @@ NEWS_MAX: Final = 12
 
 @dataclass(slots=True)
 class Workbench:
-    """Last reports of the devices, collected even while the menu is closed; all volatile."""
+    """What service pages show of the devices: last reports, identities, inputs and tested outputs; all volatile."""
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Device name -> kind, for every device of the cabinet."""
@@ -31,13 +31,13 @@ class Workbench:
     """The bill acceptor is under test: it accepts, and everything is returned."""
 
     def give_back(self) -> None:
-        """End all device tests, and switch off what they have switched on."""
+        """End all device tests, and switch off the outputs that they have switched on."""
         self.outputs = frozenset()
         self.taking = False
         self.inputs = {name for name in self.inputs if not name.startswith("button:")}
 
     def hear(self, event: device.DeviceEvent) -> None:
-        """Store a report of a device for its service page."""
+        """Store a report of a device for the device's service page."""
         news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
         news.appendleft(_format_report(event))
         match event:
@@ -55,6 +55,7 @@ class Workbench:
                 pass
 
     def _record_input(self, name: str, *, on: bool) -> None:
+        """Record an input of the I/O board as on or off."""
         if on:
             self.inputs.add(name)
         else:
@@ -77,4 +78,5 @@ def _format_report(event: device.DeviceEvent) -> str:
 
 
 def _format_value(value: object) -> str:
+    """Return a value in a device's report as text."""
     return ",".join(sorted(map(str, value))) if isinstance(value, frozenset) else str(value)

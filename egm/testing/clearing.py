@@ -5,7 +5,15 @@ from pathlib import Path
 
 from egm.app.features import FEATURES
 from egm.kernel.feature import Features
-from egm.memory_clear.carrying import CARRIED, ENDED, PAID, Decision, Found, clearance, inspect_claims
+from egm.memory_clear.carrying import (
+    CARRIED,
+    ENDED,
+    PAID,
+    ClaimInspection,
+    Decision,
+    inspect_claims,
+    prepare_clearance,
+)
 from meters.clear import Clearance, clear
 
 __all__ = [
@@ -37,11 +45,11 @@ def build_paid_decision(cents: int) -> Decision:
     return Decision(act=PAID, amount_cents=cents, by="A. Tremblay")
 
 
-def build_clearance(found: Found, **decisions: Decision) -> Clearance:
+def build_clearance(found: ClaimInspection, **decisions: Decision) -> Clearance:
     """Return a clearance that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: named.pop(each.id, build_carried_decision()) for each in found.proposals}
-    return clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
+    return prepare_clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
 
 
 def clear_it(

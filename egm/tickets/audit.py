@@ -42,7 +42,10 @@ class LedgerAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """The anchor in the journal before a clear, and all ledgers (``known``) that journal accepted as the machine's."""
+    """The ticket ledger's end when a memory clear began this journal, as the cleared journal had recorded it.
+
+    ``known`` are all ledgers that the cleared journal accepted as the machine's.
+    """
 
     begun: str
     place: int
@@ -52,7 +55,7 @@ class EarlierLedger:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """An account of the machine compared with the tickets it stands for, in minor units."""
+    """One account of the journal compared with the tickets that it stands for in the ticket ledger, in minor units."""
 
     account: str
     journal_cents: int
@@ -60,16 +63,20 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether both amounts are equal; only a ticket in progress at a power loss may make them differ."""
+        """Return whether journal and ticket ledger agree on the amount.
+
+        Only a ticket in progress at a power loss may make them differ.
+        """
         return self.journal_cents == self.ledger_cents
 
 
 def _find_issuers(records: Iterable[Record]) -> set[str]:
+    """Return the serials of the machines that issued these tickets."""
     return {record.ticket.machine_serial for record in records} - {ELSEWHERE}
 
 
 def _find_redeemers(records: Iterable[Record]) -> set[str]:
-    """Return the machines that redeemed tickets in a ledger in which nothing was issued."""
+    """Return the serials of the machines that redeemed tickets, for a ledger in which no machine issued any."""
     moves = [move for record in records for move in record.moves if move.action is Action.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
 
@@ -80,7 +87,7 @@ def compare(
     machine_serial: str | None = None,
     base_cents: Mapping[str, int] | None = None,
 ) -> list[Comparison]:
-    """Compare the amounts that the journal says were issued and redeemed by ticket with the ledger's.
+    """Compare the amounts issued and redeemed by ticket, account by account: the journal's with the ticket ledger's.
 
     ``balance_cents`` returns the balance of an account of the machine's journal. ``machine_serial`` may be
     omitted if all tickets belong to one machine; otherwise :class:`OperatorError` is raised. ``base_cents``
@@ -106,13 +113,13 @@ def find_disagreement(
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
 ) -> str:
-    """Return why a ledger is not the one that the journal names, or "" if it is.
+    """Return why a ticket ledger is not the one that the journal names, or "" if it is.
 
     ``anchor`` is the anchor stored in the journal. Raises :class:`OperatorError` if several machines share
     the ledger and ``machine_serial`` is missing.
     """
-    if put_back := _find_exchange_error(store, anchor):
-        return put_back
+    if exchange_error := _find_exchange_error(store, anchor):
+        return exchange_error
     for pair in compare(store, balance_cents, machine_serial, anchor.base):
         if not pair.is_equal:
             return (
@@ -123,9 +130,12 @@ def find_disagreement(
 
 
 def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
-    """Return why the ledger is not a continuation of the anchored one, or "" if it is."""
-    found = store.digest_at(anchor.place)
-    if found is not None and found.startswith(anchor.digest):
+    """Return why a ticket ledger does not contain the move that the journal's anchor names, or "" if it does.
+
+    Such a ledger has been replaced by another one or by an older copy.
+    """
+    anchored_digest = store.digest_at(anchor.place)
+    if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
         return ""
     return (
         f"the ticket ledger ends at move {store.end[0]} and is not the one that had come to"
@@ -134,65 +144,68 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
 
 
 def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
-    """Return why a ledger is older than a machine's journal knows, or is another one; "" if neither.
+    """Return why a ticket ledger is older than a machine's journal knows, or is another one; "" if neither.
 
     It may be called while the machine runs. Sums are therefore not compared, because a ticket in progress is
     in only one of them. The ledger also passes if the journal (or the one before a clear) has never seen a
     ledger, or if two persons have restored the ledger and the machine has not seen that yet. Later acts of
     the cage are in the ledger's own head.
     """
-    if behind := store.find_ledger_mismatch():
-        return behind
-    stored = parse_ledger_anchor(journal.state(STATE_KEY)) or find_ledger_before_clear(journal)
-    if stored is None:
+    if mismatch := store.find_ledger_mismatch():
+        return mismatch
+    anchor = parse_ledger_anchor(journal.state(STATE_KEY)) or find_ledger_before_clear(journal)
+    if anchor is None:
         return ""
     restoration = format_restoration(store)
-    if restoration == stored.begun:
-        return _find_exchange_error(store, stored)
+    if restoration == anchor.begun:
+        return _find_exchange_error(store, anchor)
     if was_ledger_known(journal, restoration):
         return "the ticket ledger is older than its last restoration: an old copy was put back"
     return ""
 
 
 def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
-    """Return the ledger anchor stored in a journal, or None. Raises RecordError if it is malformed."""
+    """Return the ticket ledger's anchor from a journal's state, or None. Raises RecordError if it is malformed."""
     return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
 
 
 def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
-    """Return the end of the ledger when a memory clear began this journal; None without a clear."""
+    """Return the end of the ticket ledger when a memory clear began this journal; None without a clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
-    found = record.get(STATE_KEY)
-    return None if found is None else from_json(EarlierLedger, found, "entry clear.kept")
+    ledger = record.get(STATE_KEY)
+    return None if ledger is None else from_json(EarlierLedger, ledger, "entry clear.kept")
 
 
 def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
-    """Return the ids of the last entries by which tickets ended in the journal before a clear."""
+    """Return the ids of the last entries that ended tickets in the journal before a memory clear."""
     entry = next(journal.entries("clear.kept", limit=1), None)
-    ended = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
-    return ended if isinstance(ended, list) else []
+    entry_ids = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
+    return entry_ids if isinstance(entry_ids, list) else []
 
 
 def format_restoration(store: TicketStore) -> str:
-    """Return the text by which a journal identifies the ledger's last restoration; "" if there was none."""
+    """Return the text by which a journal identifies the ticket ledger's last restoration; "" if there was none."""
     restoration = store.find_last_restoration()
     return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
-    """Return whether the journal used the ledger identified by ``restoration`` before it was replaced."""
-    before = find_ledger_before_clear(journal)
-    if not restoration or (before is not None and restoration in before.known):
+    """Return whether the journal, or the one before a clear, has used the ledger that a restoration began.
+
+    ``restoration`` is the text of :func:`format_restoration`; for "", the ledger without one, it is True.
+    """
+    earlier_ledger = find_ledger_before_clear(journal)
+    if not restoration or (earlier_ledger is not None and restoration in earlier_ledger.known):
         return True
-    checked = (
+    checked_anchors = (
         parse_ledger_anchor(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked")
     )
-    return any(anchor is not None and anchor.begun == restoration for anchor in checked)
+    return any(anchor is not None and anchor.begun == restoration for anchor in checked_anchors)
 
 
 def is_known_to_journal(journal: JournalView, record: Record) -> bool:
-    """Return whether a machine's journal knows a ticket that, by the ledger, the machine issued.
+    """Return whether a machine's journal knows a ticket that the ticket ledger says the machine issued.
 
     Of the time before this journal began (by a clear or with a restored ledger), the journal only knows where
     the ledger ended. Such a ticket must come before that end, or be among the last that ended. Any other
@@ -200,22 +213,27 @@ def is_known_to_journal(journal: JournalView, record: Record) -> bool:
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
-        issued = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
-        stored = parse_ledger_anchor(journal.state(STATE_KEY))
-        if issued is None or stored is None:
+        issue_place = next((move.place for move in record.moves if move.action is Action.ISSUE), None)
+        anchor = parse_ledger_anchor(journal.state(STATE_KEY))
+        if issue_place is None or anchor is None:
             return False
-        return issued <= stored.from_ or f"{record.issue_id}.printed" in _list_entries_before_clear(journal)
+        return issue_place <= anchor.from_ or f"{record.issue_id}.printed" in _list_entries_before_clear(
+            journal
+        )
     details = entry.record if isinstance(entry.record, Mapping) else {}
-    recorded = (details.get("amount_cents"), details.get("kind"))
-    return entry.kind == "voucher.out" and recorded == (record.ticket.amount_cents, record.ticket.kind.value)
+    journal_terms = (details.get("amount_cents"), details.get("kind"))
+    return entry.kind == "voucher.out" and journal_terms == (
+        record.ticket.amount_cents,
+        record.ticket.kind.value,
+    )
 
 
 def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
-    """Return what the ledger says was issued and redeemed by one machine, by account of its journal."""
-    out = store.moved_cents(machine_serial, Action.ISSUE)
-    taken = store.moved_cents(machine_serial, Action.REDEEM)
+    """Return what the ticket ledger says one machine issued and redeemed, in minor units by account of its journal."""
+    issued_cents = store.moved_cents(machine_serial, Action.ISSUE)
+    redeemed_cents = store.moved_cents(machine_serial, Action.REDEEM)
     return {
-        f"{side}:{kind}": moved.get(TicketKind(kind), 0)
-        for side, moved in (("out:voucher", out), ("world:voucher_in", taken))
+        f"{side}:{kind}": cents_by_kind.get(TicketKind(kind), 0)
+        for side, cents_by_kind in (("out:voucher", issued_cents), ("world:voucher_in", redeemed_cents))
         for kind in CREDIT_KINDS
     }

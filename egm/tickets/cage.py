@@ -24,7 +24,7 @@ _READS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_
 
 @dataclass(frozen=True, slots=True)
 class Payee:
-    """The person paid, if the venue requires it to be recorded (H-14, Q-01)."""
+    """The person to whom the cage pays a ticket, if the venue requires them to be recorded (H-14, Q-01)."""
 
     name: str
     address: str
@@ -32,7 +32,7 @@ class Payee:
 
 @dataclass(frozen=True, slots=True)
 class RegisterLine:
-    """One payment in the register of payees: the ticket, when, by whom and to whom."""
+    """One payment in the register of payees: the ticket, and when, by whom and to whom it was paid."""
 
     record: Record
     paid: Move
@@ -58,7 +58,7 @@ class Cage:
         date_is_known: bool = True,
         is_accounted: Callable[[Record], bool] = lambda _: True,
     ) -> None:
-        """Raise :class:`OperatorError` if no person is given, or the same person twice."""
+        """Open the cage for one person. Raises :class:`OperatorError` if none is given, or the same person twice."""
         if not person.strip():
             raise OperatorError("the cage: name the person who acts; nothing was paid or changed")
         if second.strip() == person.strip():
@@ -78,8 +78,8 @@ class Cage:
         """
         at = self._clock.now().replace(microsecond=0)
         with self._store.together():
-            known = self._store.get(number)
-            redemption_id = f"{self._by}:{number}:{1 if known is None else len(known.moves)}"
+            record = self._store.get(number)
+            redemption_id = f"{self._by}:{number}:{1 if record is None else len(record.moves)}"
             answer = lock(
                 self._store,
                 redemption_id,
@@ -101,15 +101,15 @@ class Cage:
         return answer
 
     def void(self, number: str, why: str) -> Record:
-        """Cancel an issued ticket, with a reason (such as a test print, or a player paid otherwise)."""
+        """Void an issued ticket, with a reason (such as a test print, or a player paid otherwise)."""
         return self._record_act(number, Action.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
-        """Return the ticket as a duplicate to print; it has the same number and is redeemable only once (H-07)."""
+        """Record a reprint and return the duplicate to print: the same number, redeemable only once (H-07)."""
         return replace(self._record_act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
 
     def release(self, number: str, why: str) -> Record:
-        """Release a ticket whose machine will never complete its redemption, because it is gone or lost its memory.
+        """Unlock a ticket whose machine will never complete its redemption: it is gone or lost its memory.
 
         This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
         stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
@@ -129,11 +129,11 @@ class Cage:
             record = self._store.get(number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
-            needs, _ = LIFE[action]
-            if record.state not in needs:
-                wants = " or ".join(sorted(needs))
+            allowed_states, _ = LIFE[action]
+            if record.state not in allowed_states:
+                state_names = " or ".join(sorted(allowed_states))
                 raise OperatorError(
-                    f"the cage: the ticket is {record.state}; {action} requires it to be {wants}"
+                    f"the cage: the ticket is {record.state}; {action} requires it to be {state_names}"
                 )
             self._require_second_person(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
@@ -145,12 +145,12 @@ class Cage:
         return moved
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
-        """Raise OperatorError if the jurisdiction requires two persons for this act."""
+        """Raise OperatorError if the jurisdiction requires two persons for this act on a ticket."""
         if act in load_template(ticket.template).cage.two_persons and not self._second:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
     def _find_cash_refusal(self, record: Record) -> Refusal | None:
-        """Return why the cage may not pay this ticket, or None."""
+        """Return why the cage may not pay this ticket in cash, or None."""
         ticket = record.ticket
         if ticket.machine_serial == ELSEWHERE:
             return Refusal(Reason.HOST_OWES)
@@ -170,7 +170,7 @@ def is_ticket_number(number: str) -> bool:
 
 
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
-    """Yield the payments with a recorded payee, newest ticket first (QC-VLM 40)."""
+    """Yield the cash payments of tickets with a recorded payee, newest ticket first (QC-VLM 40)."""
     for record in store.records(TicketState.REDEEMED):
         payee = record.moves[-1].story.get("payee")
         if isinstance(payee, Mapping):
@@ -179,7 +179,7 @@ def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
 
 
 def _require_payee(ticket: Ticket, payee: Payee | None) -> None:
-    """Raise OperatorError if the venue requires the payee's data and some are missing."""
+    """Raise OperatorError if the venue requires the payee's data for this ticket and some are missing."""
     above = load_template(ticket.template).register_from_cents
     if above is None or ticket.amount_cents < above:
         return

@@ -86,7 +86,7 @@ _INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.is
 
 
 class _CopiesContradict(TicketLedgerDamaged):
-    """The copies contradict each other, or neither is intact; neither can be repaired from the other."""
+    """The ticket ledger's copies contradict each other, or neither is intact; neither can be repaired."""
 
 
 class TicketLedgerCopies:
@@ -101,7 +101,7 @@ class TicketLedgerCopies:
     def __init__(
         self, folder: Path, second: Path, storage: Storage, key: bytes, *, prove: bool, read_only: bool
     ) -> None:
-        """Open both copies and, unless ``read_only``, rebuild a damaged one from the other.
+        """Open both copies of the ticket ledger and, unless ``read_only``, rebuild a damaged one from the other.
 
         ``second`` is the folder of the log. With ``prove``, every move in both is verified, which takes about
         a second for a large ledger and blocks other writers. Raises :class:`TicketLedgerUnwritable` or
@@ -116,17 +116,17 @@ class TicketLedgerCopies:
         self._read_only = read_only
         self._changing = False
         self._logged: int | None = None
-        with ExitStack() as opened:
+        with ExitStack() as cleanup:
             try:
                 if not read_only:
                     storage.make_folder(folder)
                     storage.make_folder(second)
-                self._lock_ledger(folder, opened)
+                self._lock_ledger(folder, cleanup)
                 if not read_only:
                     self._log = MoveLog(storage.open_file(self.log_path, write=True), key)
-                    opened.callback(self._log.close)
+                    cleanup.callback(self._log.close)
                 self._database = self._connect()
-                opened.callback(self._close_database)
+                cleanup.callback(self._close_database)
             except (JournalUnwritable, OSError) as why:
                 raise TicketLedgerUnwritable(f"{folder}: {why}") from None
             if read_only:
@@ -135,20 +135,21 @@ class TicketLedgerCopies:
                 self._open_or_mend()
                 for place in dict.fromkeys((folder, folder.parent, second, second.parent)):
                     storage.sync_folder(place)
-            self.close = opened.pop_all().close
+            self.close = cleanup.pop_all().close
 
     # ------------------------------------------------------------------ opening and mending
-    def _lock_ledger(self, folder: Path, opened: ExitStack) -> None:
-        """Take the shared lock on the ledger, so that no process replaces its file in the meantime."""
+    def _lock_ledger(self, folder: Path, cleanup: ExitStack) -> None:
+        """Take the shared lock on the ticket ledger, so that no process replaces its file in the meantime."""
         path = folder / LOCK_NAME
         if self._read_only and not path.exists():
             return
         flags = os.O_RDONLY if self._read_only else os.O_RDWR | os.O_CREAT
         self._lock = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        opened.callback(os.close, self._lock)
+        cleanup.callback(os.close, self._lock)
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def _open_or_mend(self) -> None:
+        """Prepare the ledger's database; if it is damaged, rebuild it from the log."""
         try:
             self._prepare()
         except _CopiesContradict:
@@ -157,6 +158,7 @@ class TicketLedgerCopies:
             self._rebuild_database(str(why))
 
     def _prepare_reader(self) -> None:
+        """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if it has no ledger."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
@@ -164,17 +166,17 @@ class TicketLedgerCopies:
             self.verify()
 
     def _check_format_and_find_content(self) -> bool:
-        """Return whether the database has any content. Raises TicketLedgerDamaged for an unknown format."""
-        found = self.run("PRAGMA user_version").fetchone()[0]
-        if found not in {0, FORMAT}:
+        """Return whether the ledger's database has any content. Raises TicketLedgerDamaged for an unknown format."""
+        format_number = self.run("PRAGMA user_version").fetchone()[0]
+        if format_number not in {0, FORMAT}:
             raise _CopiesContradict(
-                f"{self.path}: format {found}; this program knows {FORMAT}. Format 1 is taken over by two"
+                f"{self.path}: format {format_number}; this program knows {FORMAT}. Format 1 is taken over by two"
                 " persons: egm ticket restore"
             )
-        return bool(found)
+        return bool(format_number)
 
     def _connect(self) -> Database:
-        """Open the database; a new one is readable by its owner only, because ticket numbers are money."""
+        """Open the ledger's database; a new one is readable by its owner only, because ticket numbers are money."""
         if not self._read_only and not self._storage.exists(self.path):
             self._storage.open_file(self.path, write=True).close()
         return self._storage.connect(self.path, read_only=self._read_only)
@@ -183,7 +185,7 @@ class TicketLedgerCopies:
         self._database.close()
 
     def _prepare(self) -> None:
-        """Prepare and verify the database, and make it agree with the log."""
+        """Prepare and verify the ledger's database, and make it agree with the log of moves."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         self.run("PRAGMA journal_mode=WAL")
         self.run("PRAGMA synchronous=FULL")
@@ -198,7 +200,7 @@ class TicketLedgerCopies:
             self._reconcile_copies(thorough=self._prove)
 
     def _rebuild_database(self, why: str) -> None:
-        """Rebuild the database from the log under an exclusive lock; the old file is renamed and kept."""
+        """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
         count = sum(1 for _ in self._log.rows())  # raises if the log is damaged too
         if not count:
             raise TicketLedgerDamaged(f"{why}; and {LOG_NAME} is empty")
@@ -223,37 +225,41 @@ class TicketLedgerCopies:
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {why}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
-        """Make both copies agree, under the write lock; only their ends are compared unless ``thorough``."""
-        ours = self.end()
-        if ours == self._log.end() and not thorough:
+        """Make both copies of the ledger agree, under the write lock; compare only their ends unless ``thorough``."""
+        database_end = self.end()
+        if database_end == self._log.end() and not thorough:
             return
         try:
-            logged = list(self._log.rows())
+            logged_rows = list(self._log.rows())
         except TicketLedgerDamaged as why:
-            if self._log.find_furthest_place() > ours[0]:
-                raise _CopiesContradict(f"{why}; and {FILE_NAME} ends before it, at move {ours[0]}") from None
+            if self._log.find_furthest_place() > database_end[0]:
+                raise _CopiesContradict(
+                    f"{why}; and {FILE_NAME} ends before it, at move {database_end[0]}"
+                ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {why}"
             return
-        place = min(ours[0], len(logged))
-        common = end_of(logged[place - 1]) if place else START
-        here = self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or START
-        if here != common:
+        place = min(database_end[0], len(logged_rows))
+        log_digest = end_of(logged_rows[place - 1]) if place else START
+        database_digest = (
+            self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or START
+        )
+        if database_digest != log_digest:
             raise _CopiesContradict(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
-        for row in logged[ours[0] :]:
+        for row in logged_rows[database_end[0] :]:
             self.insert(row)
-        if logged and not ours[0]:
-            self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {len(logged)} moves: it was lost"
-        missing = self._select_rows("WHERE place > ? ORDER BY place", len(logged))
-        if missing:
-            self._log.append(missing)
-        if missing and not logged:
+        if logged_rows and not database_end[0]:
+            self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {len(logged_rows)} moves: it was lost"
+        missing_rows = self._select_rows("WHERE place > ? ORDER BY place", len(logged_rows))
+        if missing_rows:
+            self._log.append(missing_rows)
+        if missing_rows and not logged_rows:
             self.mended = f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
 
     # ------------------------------------------------------------------ writing
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Combine several changes into one: at the end all of them are durable in both copies, or none.
+        """Combine several changes of the ledger into one: at the end all are durable in both copies, or none.
 
         If the last commit itself fails, the changes may still be completed later, as a whole. Every step of a
         ticket can be repeated, so the caller repeats it or cancels it.
@@ -263,15 +269,15 @@ class TicketLedgerCopies:
             return
         with self._run_transaction():
             self._reconcile_copies()
-            before = self.end()
+            old_end = self.end()
             yield
-            rows = self._select_rows("WHERE place > ? ORDER BY place", before[0])
+            rows = self._select_rows("WHERE place > ? ORDER BY place", old_end[0])
             if rows:
                 self._logged = self._log.append(rows)
 
     @contextmanager
     def _run_transaction(self) -> Iterator[None]:
-        """Run one SQLite transaction; if its commit fails, remove its line from the log."""
+        """Run one transaction of the ledger's database; if its commit fails, remove its line from the log."""
         self.run("BEGIN IMMEDIATE")
         self._changing = True
         try:
@@ -287,31 +293,31 @@ class TicketLedgerCopies:
             self._changing, self._logged = False, None
 
     def insert(self, row: Row) -> None:
-        """Insert one move; the first move of a ticket includes the ticket's data."""
+        """Insert one move (a row) into the ledger's database; the first move of a ticket includes the ticket's data."""
         if row[2] == FIRST_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
     def end(self) -> End:
-        """Return the end of the database copy: the number and digest of its last move."""
-        found = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
-        return START if found is None else (found[0], found[1])
+        """Return the end of the ledger's database: the number and digest of its last move."""
+        last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
+        return START if last_move is None else (last_move[0], last_move[1])
 
     def read_ticket_rows(self, number: str) -> list[Row]:
-        """Return the moves of one ticket, each verified. Raises :class:`TicketLedgerDamaged`."""
+        """Return the rows with the moves of one ticket, each verified. Raises :class:`TicketLedgerDamaged`."""
         rows = self._select_rows("WHERE number = ? ORDER BY step", number)
         for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
-            before = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
-            end = (row[0] - 1, "" if before is None else before[1])
-            if row[2] != step or not is_next_row(self._key, end, row):
+            previous_move = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
+            previous_end = (row[0] - 1, "" if previous_move is None else previous_move[1])
+            if row[2] != step or not is_next_row(self._key, previous_end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {row[0]} is not what was written")
         if not rows:
             raise TicketLedgerDamaged(f"{self.path}: ticket {mask_number(number)} lacks its moves")
         return rows
 
     def verify(self) -> int:
-        """Verify every row of both copies, and that the copies agree; return the number of moves."""
+        """Verify every move in both copies of the ledger, and that the copies agree; return the number of moves."""
         if self._read_only:
             return self._verify_reading()
         with self._run_transaction():
@@ -320,7 +326,7 @@ class TicketLedgerCopies:
             return count
 
     def _verify_reading(self) -> int:
-        """Verify without repairing anything.
+        """Verify both copies of the ledger without repairing anything; return the number of moves.
 
         A log that is one transaction ahead of the database is accepted, because another process may be
         writing.
@@ -328,17 +334,20 @@ class TicketLedgerCopies:
         self.run("BEGIN")
         try:
             count = self._check_database()
-            ours = self._select_rows("ORDER BY place")
+            database_rows = self._select_rows("ORDER BY place")
         finally:
             self.run("COMMIT")
-        logged = self._read_logged_rows()
-        common = min(len(ours), len(logged))
-        if len(logged) < count or list(map(tuple, ours[:common])) != logged[:common]:
+        logged_rows = self._read_logged_rows()
+        common_count = min(len(database_rows), len(logged_rows))
+        if (
+            len(logged_rows) < count
+            or list(map(tuple, database_rows[:common_count])) != logged_rows[:common_count]
+        ):
             raise TicketLedgerDamaged(f"{self.log_path}: it does not hold what {FILE_NAME} does")
         return count
 
     def _read_logged_rows(self) -> list[Row]:
-        """Return every move in the log, for a reader that has not opened the log."""
+        """Return every move in the ledger's log, for a reader that has not opened the log."""
         try:
             log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as why:
@@ -349,38 +358,44 @@ class TicketLedgerCopies:
             log.close()
 
     def digest_at(self, place: int) -> str | None:
-        """Return the digest of the move number ``place``; "" for 0, None if the ledger ends before it."""
-        found = self.run("SELECT digest FROM moves WHERE place = ?", place).fetchone()
-        return str(found[0]) if found is not None else None if place else ""
+        """Return the digest of the ledger's move number ``place``; "" for 0, None if the ledger ends before it."""
+        move = self.run("SELECT digest FROM moves WHERE place = ?", place).fetchone()
+        return str(move[0]) if move is not None else None if place else ""
 
     def _check_database(self) -> int:
-        """Verify the database move by move; return the number of the last move."""
+        """Verify the ledger's database move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {answer}")
-        last = START
+        last_end = START
         for row in self._select_rows("ORDER BY place"):
-            if not is_next_row(self._key, last, row):
-                raise TicketLedgerDamaged(f"{self.path}: move {last[0] + 1} is not what was written")
-            last = end_of(row)
-        first, tickets = self.run(
+            if not is_next_row(self._key, last_end, row):
+                raise TicketLedgerDamaged(f"{self.path}: move {last_end[0] + 1} is not what was written")
+            last_end = end_of(row)
+        first_moves, tickets = self.run(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"
         ).fetchone()
-        if first != tickets:
-            raise TicketLedgerDamaged(f"{self.path}: {tickets} tickets, {first} of them with a beginning")
-        return last[0]
+        if first_moves != tickets:
+            raise TicketLedgerDamaged(
+                f"{self.path}: {tickets} tickets, {first_moves} of them with a beginning"
+            )
+        return last_end[0]
 
-    def _select_rows(self, which: str, *parameters: object) -> list[Row]:
-        return list(self.run(f"SELECT {_COLUMNS} FROM moves {which}", *parameters))  # noqa: S608 (no values)
+    def _select_rows(self, clause: str, *parameters: object) -> list[Row]:
+        """Return the moves in the ledger's database that an SQL clause selects."""
+        return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (no values)
 
     def run(self, sql: str, *parameters: object) -> Rows:
-        """Run one SQL statement. Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`."""
+        """Run one SQL statement on the ledger's database.
+
+        Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
+        """
         try:
             return self._database.execute(sql, parameters)
         except MediumError as why:
-            damaged = any(words in str(why) for words in _DAMAGE)
-            if damaged:
+            is_damaged = any(words in str(why) for words in _DAMAGE)
+            if is_damaged:
                 reason = str(why).partition(": ")[2] or why
                 raise TicketLedgerDamaged(f"{self.path}: not as it was written: {reason}") from None
             raise TicketLedgerUnwritable(f"{self.path}: {why}") from None

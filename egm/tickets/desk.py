@@ -61,7 +61,7 @@ class TicketRules:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The tickets and the redemptions of one machine that are in progress."""
+    """The tickets and the redemptions of one machine that a power loss may have interrupted."""
 
     tickets: tuple[Record, ...]
     """Reserved, not known to be printed."""
@@ -71,7 +71,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """The machine and the venue that issue and redeem tickets."""
+    """The machine and the venue that issue and redeem tickets, as printed on them."""
 
     serial: str
     operator_number: str
@@ -104,7 +104,7 @@ def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | 
 
 
 class TicketDesk:
-    """Issues and redeems the tickets of one machine.
+    """Desk that issues and redeems the tickets of one machine.
 
     ``numbering`` creates numbers; ``reads`` returns whether digits can be a number here
     (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted, nothing is
@@ -152,33 +152,37 @@ class TicketDesk:
         number: str | None = None,
         witness: str = "",
     ) -> Ticket | Refusal:
-        """Reserve a number for a ticket, durably; it becomes money only with :meth:`printed`.
+        """Reserve a number for a ticket and return the ticket, or why it is refused; durable when it returns.
 
-        ``printed`` replaces the machine's own venue data. ``number`` is the host's, under system validation;
-        otherwise the desk creates one. ``witness`` is the journal head to be printed. If the result is a
-        refusal, nothing was issued, and the credits are paid by hand. The same ``issue_id`` returns the same
-        ticket while it is reserved. Raises :class:`TicketOrderError` if something else was requested under
-        that id.
+        The ticket becomes money only with :meth:`printed`. ``printed`` replaces the machine's own venue data.
+        ``number`` is the host's, under system validation; otherwise the desk creates one. ``witness`` is the
+        journal head to be printed. If the result is a refusal, nothing was issued, and the credits are paid
+        by hand. The same ``issue_id`` returns the same ticket while it is reserved. Raises
+        :class:`TicketOrderError` if something else was requested under that id.
         """
         with self._store.together():
-            known = self._store.find_by_issue(issue_id)
-            if known is not None:
+            record = self._store.find_by_issue(issue_id)
+            if record is not None:
                 requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
-                same = (known.ticket.amount_cents, known.ticket.kind, known.ticket.denomination_cents)
-                if requested != (known.state, *same, number and known.ticket.number):
+                stored_terms = (
+                    record.ticket.amount_cents,
+                    record.ticket.kind,
+                    record.ticket.denomination_cents,
+                )
+                if requested != (record.state, *stored_terms, number and record.ticket.number):
                     raise TicketOrderError(
                         f"{issue_id}: asked for {amount_cents} cents {kind}; under this id the ledger has"
-                        f" {known.ticket.masked}, {known.ticket.amount_cents} cents, {known.state}"
+                        f" {record.ticket.masked}, {record.ticket.amount_cents} cents, {record.state}"
                     )
-                return known.ticket
+                return record.ticket
             refusal = self._find_issue_refusal(amount_cents, kind, from_host=number is not None)
             if refusal is not None:
                 return refusal
             number = number or self._find_fresh_number(kind)
             if number is None:
                 return Refusal(Reason.NOT_ENROLLED)
-            now = self._read_clock()
-            says = printed or Printed(self._machine.house, self._rules.valid_days)
+            issued_at = self._read_clock()
+            venue_terms = printed or Printed(self._machine.house, self._rules.valid_days)
             ticket = Ticket(
                 number=number,
                 sequence=self._store.find_next_sequence(self._machine.serial),
@@ -186,28 +190,28 @@ class TicketDesk:
                 amount_cents=amount_cents,
                 currency=self._rules.currency,
                 denomination_cents=denomination_cents,
-                issued_at=now,
-                expires_at=compute_expiry(now, says.house, says.valid_days),
+                issued_at=issued_at,
+                expires_at=compute_expiry(issued_at, venue_terms.house, venue_terms.valid_days),
                 machine_serial=self._machine.serial,
                 operator_number=self._machine.operator_number,
-                house=says.house,
+                house=venue_terms.house,
                 template=self._rules.template,
                 witness=witness,
             )
             return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
 
     def find_issued_ticket(self, issue_id: str) -> Ticket | None:
-        """Return the ticket whose number was reserved under this id, or None."""
-        known = self._store.find_by_issue(issue_id)
-        return None if known is None else known.ticket
+        """Return the ticket whose number was reserved under this id (a cash-out), or None."""
+        record = self._store.find_by_issue(issue_id)
+        return None if record is None else record.ticket
 
     def number_of(self, redemption_id: str) -> str | None:
-        """Return the ticket number locked under this redemption id, or None."""
-        known = self._store.find_by_redemption(redemption_id)
-        return None if known is None else known.ticket.number
+        """Return the number of the ticket that was locked under this redemption id, or None."""
+        record = self._store.find_by_redemption(redemption_id)
+        return None if record is None else record.ticket.number
 
     def printed(self, number: str) -> Ticket:
-        """Record that the bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
+        """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
         return self._move_once(number, Action.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
@@ -218,12 +222,12 @@ class TicketDesk:
         self._move_once(number, Action.FAIL, why=why)
 
     def holds(self, redemption_id: str) -> bool:
-        """Return whether this redemption still holds the lock on its ticket; only then may the ticket be credited."""
-        known = self._store.find_by_redemption(redemption_id)
-        return known is not None and is_held(known, redemption_id, self._machine.serial)
+        """Return whether this redemption still holds the lock on its ticket, so that the ticket may be credited."""
+        record = self._store.find_by_redemption(redemption_id)
+        return record is not None and is_held(record, redemption_id, self._machine.serial)
 
     def knows(self, number: str) -> bool:
-        """Return whether the ledger has a ticket with this number."""
+        """Return whether the ticket ledger has a ticket with this number."""
         return self._store.get(number) is not None
 
     # ------------------------------------------------------------------ in
@@ -241,11 +245,11 @@ class TicketDesk:
         """
         by, at = self._machine.serial, self._read_clock()
         with self._store.together():
-            known = self._store.get(number)
-            if known is None:
+            record = self._store.get(number)
+            if record is None:
                 self._enter_host_ticket(redemption_id, number, kind, amount_cents)
-            elif (known.ticket.kind, known.ticket.amount_cents) != (kind, amount_cents):
-                return Refusal(Reason.AMOUNT, f"{known.ticket.amount_cents} cents {known.ticket.kind}")
+            elif (record.ticket.kind, record.ticket.amount_cents) != (kind, amount_cents):
+                return Refusal(Reason.AMOUNT, f"{record.ticket.amount_cents} cents {record.ticket.kind}")
             return lock(
                 self._store,
                 redemption_id,
@@ -259,8 +263,8 @@ class TicketDesk:
     def _enter_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> None:
-        """Enter a ticket that was issued elsewhere, with the data that the host states."""
-        now = self._read_clock()
+        """Enter a ticket that was issued elsewhere into the ledger, with the data that the host states."""
+        issued_at = self._read_clock()
         ticket = Ticket(
             number=number,
             sequence=self._store.find_next_sequence(ELSEWHERE),
@@ -268,7 +272,7 @@ class TicketDesk:
             amount_cents=amount_cents,
             currency=self._rules.currency,
             denomination_cents=1,
-            issued_at=now,
+            issued_at=issued_at,
             expires_at=None,
             machine_serial=ELSEWHERE,
             operator_number="",
@@ -276,10 +280,10 @@ class TicketDesk:
             template=self._rules.template,
         )
         self._store.reserve(f"{redemption_id}.host", ticket, by=ELSEWHERE)
-        self._store.move(number, Action.ISSUE, at=now, by=ELSEWHERE)
+        self._store.move(number, Action.ISSUE, at=issued_at, by=ELSEWHERE)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
-        """Lock the ticket with these digits to this machine, durably, or return why it is refused.
+        """Lock the ticket with this number for redemption by this machine, durably, or return why it is refused.
 
         The same id and digits return the same result while the redemption is open. The lock does not expire,
         because this machine may have the ticket in its box.
@@ -296,15 +300,16 @@ class TicketDesk:
         )
 
     def redeem_commit(self, redemption_id: str) -> None:
-        """Complete a redemption: the ticket is in the box and credited. Durable; repeats change nothing."""
+        """Complete the redemption of a ticket that is in the box and credited. Durable; repeats change nothing."""
         end_redemption(
             self._store, redemption_id, Action.REDEEM, at=self._read_clock(), by=self._machine.serial
         )
 
     def redeem_abort(self, redemption_id: str, why: str) -> None:
-        """Abort a redemption: the ticket was returned to the player and is valid again. Repeats change nothing.
+        """Abort the redemption of a ticket that was returned to the player; it is valid again.
 
-        An id without a lock is ignored, because the power may have failed before the lock.
+        Repeats change nothing. An id without a lock is ignored, because the power may have failed before the
+        lock.
         """
         if self._store.find_by_redemption(redemption_id) is not None:
             end_redemption(
@@ -318,7 +323,7 @@ class TicketDesk:
 
     # ------------------------------------------------------------------ after a power cut, and for people
     def find_unfinished(self) -> Unfinished:
-        """Return this machine's tickets and redemptions in progress."""
+        """Return this machine's tickets and redemptions that are still in progress."""
         serial = self._machine.serial
         return Unfinished(
             tuple(self._store.records(TicketState.RESERVED, machine_serial=serial)),
@@ -330,34 +335,35 @@ class TicketDesk:
         )
 
     def history(self) -> tuple[Record, ...]:
-        """Return the last 35 tickets of this machine, newest first; display only their ``shown_number`` (E-06)."""
+        """Return the last 35 tickets of this machine, newest first, for display by ``shown_number`` only (E-06)."""
         records = self._store.records(machine_serial=self._machine.serial)
         return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Store, durably, the host's validation identifier and the sequence to continue from (SAS 4C)."""
+        """Store, durably, the host's validation identifier and the sequence from which to number tickets (SAS 4C)."""
         self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
 
     @property
     def enrolment(self) -> Enrolment | None:
-        """Return the identifier that the host gave this machine and the sequence last used, or None."""
+        """Return the validation identifier that the host gave this machine and the sequence last used, or None."""
         return self._store.enrolment(self._machine.serial)
 
     def list_unreported(self) -> list[Record]:
-        """Return the tickets that the host does not know yet, oldest first."""
+        """Return this machine's printed tickets that the host does not know yet, oldest first."""
         return self._store.list_unreported(self._machine.serial)
 
     def mark_reported(self, number: str) -> None:
-        """Record that the host has acknowledged the ticket. Durable; repeats change nothing."""
+        """Record that the host has acknowledged a printed ticket. Durable; repeats change nothing."""
         self._store.report(number, self._read_clock())
 
     # ------------------------------------------------------------------ inside
     def _read_clock(self) -> datetime:
+        """Return the clock's time in whole seconds."""
         return self._clock.now().replace(microsecond=0)
 
     def _find_issue_refusal(self, amount_cents: int, kind: TicketKind, *, from_host: bool) -> Refusal | None:
-        """Return why no ticket may be issued for this amount, or None."""
+        """Return why no ticket of this kind and amount may be issued now, or None."""
         if not self._date_is_known():
             return Refusal(Reason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
@@ -368,7 +374,7 @@ class TicketDesk:
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return a number that no ticket has, or None; sequences skipped in the search stay used.
+        """Return a ticket number that no ticket has yet, or None; sequences skipped in the search stay used.
 
         A host may enrol a machine with a sequence that was already used. None is returned when the tries are
         used up: the machine then pays by hand until it is past those sequences. Raises if the machine's own
@@ -399,7 +405,7 @@ class TicketDesk:
     def _move_once(self, number: str, action: Action, **story: str) -> Record:
         """Record an action on a ticket unless it was recorded before; return the ticket's record."""
         with self._store.together():
-            record = self._store.found(number)
+            record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):
                 return record
             return self._store.move(
@@ -410,10 +416,10 @@ class TicketDesk:
 def compute_expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
     """Return when a ticket expires: at the end of the local day ``days`` after the day of issue.
 
-    Return None if ``days`` is None.
+    Return None, for a ticket that never expires, if ``days`` is None.
     """
     if days is None:
         return None
     local = issued_at.astimezone(house.zone)
-    last = (local + timedelta(days=days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return last.astimezone(issued_at.tzinfo)
+    end_of_day = (local + timedelta(days=days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return end_of_day.astimezone(issued_at.tzinfo)

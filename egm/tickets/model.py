@@ -110,12 +110,12 @@ class Ticket:
 
     @property
     def credits(self) -> int:
-        """Return the number of whole credits of the ticket's denomination."""
+        """Return the ticket's amount in whole credits of its denomination."""
         return self.amount_cents // self.denomination_cents
 
     @property
     def masked(self) -> str:
-        """Return the number in the form that may be shown while the ticket is not redeemed."""
+        """Return the ticket's number in the form that may be shown while the ticket is not redeemed."""
         return mask_number(self.number)
 
     def to_json(self) -> str:
@@ -127,7 +127,7 @@ class Ticket:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Decode the result of :meth:`to_json`. Raises :class:`InvalidTicket` naming what is wrong."""
+        """Return the ticket decoded from :meth:`to_json`. Raises :class:`InvalidTicket` naming what is wrong."""
         try:
             values: Any = json.loads(text)
             return cls(
@@ -144,14 +144,15 @@ class Ticket:
 
 
 def _parse_house(values: Mapping[str, str]) -> House:
-    known = {field.name for field in fields(House)}
-    if unknown := set(values) - known:
+    """Return the venue from a stored ticket. Raises ValueError for an unknown field."""
+    field_names = {field.name for field in fields(House)}
+    if unknown := set(values) - field_names:
         raise ValueError(f"house: unknown {', '.join(sorted(unknown))}")
     return House(**values)
 
 
 def mask_number(number: str) -> str:
-    """Return the number with all but its last digits hidden, because unredeemed numbers are secret (AGE 5.1.5)."""
+    """Return a ticket number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
     return "•" * (len(number) - _SHOWN) + number[-_SHOWN:]
 
 

@@ -26,39 +26,39 @@ End = tuple[int, str]
 START: Final[End] = (0, "")
 
 
-def digest(key: bytes, before: str, row: Row) -> str:
-    """Return the HMAC of a row (without its own digest) that follows the row with the digest ``before``."""
-    return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
+def digest(key: bytes, previous_digest: str, row: Row) -> str:
+    """Return the HMAC that seals a move's row (without its own digest) and chains it to the previous row's digest."""
+    return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def is_next_row(key: bytes, before: End, row: Row) -> bool:
-    """Return whether a row is intact, was written with this machine's key, and follows the end ``before``."""
+def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
+    """Return whether a move's row is intact, sealed with this machine's key, and next after ``previous_end``."""
     return (
         len(row) == 10
-        and row[0] == before[0] + 1
+        and row[0] == previous_end[0] + 1
         and isinstance(row[-1], str)
-        and hmac.compare_digest(row[-1].encode(), digest(key, before[1], row[:-1]).encode())
+        and hmac.compare_digest(row[-1].encode(), digest(key, previous_end[1], row[:-1]).encode())
     )
 
 
 def end_of(row: Row) -> End:
-    """Return the end of a copy whose last row is ``row``."""
+    """Return the end of a copy of the ledger whose last move is ``row``: the move's number and digest."""
     return (row[0], row[-1])
 
 
 class MoveLog:
-    """The file of the ledger's log; its only writer must hold the write lock of the database."""
+    """The log file of the ticket ledger's moves; its only writer must hold the write lock of the database."""
 
     def __init__(self, file: StorageFile, key: bytes) -> None:
         self._file = file
         self._key = key
 
     def close(self) -> None:
-        """Close the log file."""
+        """Close the log file of the ticket ledger."""
         self._file.close()
 
     def end(self) -> End | None:
-        """Return the end of the file from its last line alone; None if that line is not enough."""
+        """Return the number and digest of the log's last move from its last line; None if that line is not enough."""
         size = self._file.size()
         if not size:
             return START
@@ -71,17 +71,17 @@ class MoveLog:
         return None
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row in order. Raises :class:`TicketLedgerDamaged` at a line that is not as it was written."""
-        last = START
+        """Yield the row of every move in order. Raises :class:`TicketLedgerDamaged` at a line that was altered."""
+        last_end = START
         for _, rows in self._iter_lines():
             for row in rows:
-                if not is_next_row(self._key, last, row):
-                    raise TicketLedgerDamaged(f"{FILE_NAME}: move {last[0] + 1} is not what was written")
-                last = end_of(row)
+                if not is_next_row(self._key, last_end, row):
+                    raise TicketLedgerDamaged(f"{FILE_NAME}: move {last_end[0] + 1} is not what was written")
+                last_end = end_of(row)
                 yield row
 
     def find_furthest_place(self) -> int:
-        """Return the number of the last move in any readable line, even after damaged lines."""
+        """Return the number of the last move in any readable line of the log, even after damaged lines."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
             with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
@@ -89,7 +89,7 @@ class MoveLog:
         return max(places)
 
     def append(self, rows: Sequence[Row]) -> int:
-        """Write the rows of a transaction as one line, durably; return the previous size of the file."""
+        """Write the moves of a transaction as one line of the log, durably; return the log's previous size."""
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
             size = self._complete_size()
@@ -102,19 +102,19 @@ class MoveLog:
         return size
 
     def cut(self, size: int) -> None:
-        """Shorten the file to ``size``, if the medium permits; a line that stays is completed later."""
+        """Shorten the log to ``size`` bytes, if the medium permits; a line that stays is completed later."""
         with suppress(JournalUnwritable):
             self._file.truncate(size)
             self._file.sync()
 
     def rewrite(self, rows: Sequence[Row]) -> None:
-        """Rewrite the whole file from the rows of the database, which must be known to be intact."""
+        """Rewrite the whole log from the moves in the database, which must be known to be intact."""
         self.cut(0)
         if rows:
             self.append(rows)
 
     def _complete_size(self) -> int:
-        """Return the size of the file up to the end of its last complete line."""
+        """Return the size of the log, in bytes, up to the end of its last complete line."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:
@@ -122,12 +122,13 @@ class MoveLog:
         return max((end for end, _ in self._iter_lines()), default=0)
 
     def _iter_lines(self) -> Iterator[tuple[int, list[Row]]]:
-        at = 0
+        """Yield each complete line of the log: where it ends, in bytes, and its rows."""
+        line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")
         for number, line in enumerate(lines, 1):
-            at += len(line) + 1
+            line_end += len(line) + 1
             try:
                 rows = [tuple(row) for row in json.loads(line)]
             except (ValueError, TypeError, RecursionError):
                 raise TicketLedgerDamaged(f"{FILE_NAME}: line {number} is not what was written") from None
-            yield at, rows
+            yield line_end, rows

@@ -41,20 +41,20 @@ Below = Callable[[int], int]
 
 # ---------------------------------------------------------------- stand-alone
 def create_stand_alone_number(kind: TicketKind, below: Below) -> str:
-    """Create a new unpredictable number for a ticket of ``kind``."""
+    """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
     head = MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
     return str(shifted + (1 - shifted) % MODULUS)
 
 
 def is_stand_alone(number: str) -> bool:
-    """Return whether the digits can be a stand-alone number, with a valid kind mark and check code."""
+    """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
     return _is_number(number) and int(number[:2]) in MARKS.values() and int(number) % MODULUS == 1
 
 
 # ---------------------------------------------------------------- secure enhanced
 def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
-    """Return the secure enhanced number of a machine's ``validation_id`` and ``sequence``.
+    """Return the secure enhanced validation number of a machine's ``validation_id`` and ``sequence``.
 
     Both are 24-bit; ``sequence`` is already incremented. The definition is the publicly known one; no
     published vector of the SAS specification proves it. Raises :class:`InvalidTicket` for a value out of
@@ -81,20 +81,27 @@ def is_secure_enhanced(number: str) -> bool:
 
 
 def _encode_half(value: int) -> str:
-    """Return eight digits for a value below 2^24; the first (0 or 1) also encodes the others' sum modulo 5."""
+    """Return half of a secure enhanced number: eight digits for a value below 2^24.
+
+    The first digit (0 or 1) also encodes the others' sum modulo 5.
+    """
     digits = f"{value:08d}"
     check = sum(map(int, digits)) % 5
     return str(int(digits[0]) | check << 1) + digits[1:]
 
 
 def _has_valid_check_digit(half: str) -> bool:
+    """Return whether half of a secure enhanced number has a first digit that fits the others."""
     first = int(half[0])
     return ((first & 1) + sum(map(int, half[1:]))) % 5 == first >> 1
 
 
 # ---------------------------------------------------------------- system
 def prepend_system_number(system_id: int, number: str) -> str:
-    """Return a host's sixteen digits after its system number (1 to 99). Raises :class:`InvalidTicket`."""
+    """Return the validation number made of a host's system number (1 to 99) and its sixteen digits.
+
+    Raises :class:`InvalidTicket`.
+    """
     if not 1 <= system_id <= 99 or len(number) != DIGITS - 2:
         raise InvalidTicket(f"host's number: system {system_id} and {len(number)} digits; 1-99 and 16 wanted")
     full = f"{system_id:02d}{number}"
@@ -104,14 +111,15 @@ def prepend_system_number(system_id: int, number: str) -> str:
 
 
 def is_system(number: str) -> bool:
-    """Return whether the digits can be a host's number; its sixteen digits have no check digits known here."""
+    """Return whether the digits can be a host's validation number; its sixteen digits are not checked here."""
     return _is_number(number) and not number.startswith("00")
 
 
 def is_host_number(number: str) -> bool:
-    """Return whether the digits can be a number known to a host: its own, or one a machine made for it."""
+    """Return whether the digits can be a validation number that a host knows: its own, or one a machine made for it."""
     return is_system(number) or is_secure_enhanced(number)
 
 
 def _is_number(number: str) -> bool:
+    """Return whether the text has the form of a validation number: 18 digits."""
     return len(number) == DIGITS and number.isascii() and number.isdigit()

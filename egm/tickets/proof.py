@@ -37,7 +37,7 @@ class Proof:
 
 
 def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:
-    """Return the redemptions by which this machine accepted tickets for good, by commitment."""
+    """Return the transaction ids by which this machine finally accepted tickets, by commitment to their number."""
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
@@ -60,18 +60,18 @@ def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
 
     Return None if none of them records that it was printed.
     """
-    found = list(proofs)
-    issued = next((proof for proof in found if proof.issue_id), None)
-    taken = next((proof.taken for proof in found if proof.taken), "")
-    return None if issued is None else replace(issued, taken=taken)
+    all_proofs = list(proofs)
+    print_proof = next((proof for proof in all_proofs if proof.issue_id), None)
+    accepting_entry = next((proof.taken for proof in all_proofs if proof.taken), "")
+    return None if print_proof is None else replace(print_proof, taken=accepting_entry)
 
 
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
     """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
-    wanted = compute_commitment(key, number)
+    commitment = compute_commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TAKEN)):
         story: object = entry.record
-        if not isinstance(story, Mapping) or story.get("commitment") != wanted:
+        if not isinstance(story, Mapping) or story.get("commitment") != commitment:
             continue
         if entry.kind == "voucher.out":
             at = entry.time_utc.isoformat()

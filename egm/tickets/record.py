@@ -11,7 +11,7 @@ from meters.transaction import JSON
 
 
 class Action(StrEnum):
-    """The kinds of recorded actions on a ticket, from its issue to its end."""
+    """Actions recorded on a ticket, from its issue to its end."""
 
     RESERVE = "reserve"
     ISSUE = "issue"
@@ -81,30 +81,33 @@ class Record:
 
     @property
     def lock(self) -> Move | None:
-        """Return the action that locked the ticket for the redemption that is open or redeemed it, or None."""
+        """Return the action that locked the ticket for its open or completed redemption, or None."""
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None
         return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
 
     @property
     def expires_at(self) -> datetime | None:
-        """Return the first moment at which the ticket is no longer valid; None if it never expires or was revived."""
+        """Return the first moment at which the ticket is no longer valid.
+
+        It is None if the ticket never expires or was revived.
+        """
         if any(move.action is Action.REVIVE for move in self.moves):
             return None
         return self.ticket.expires_at
 
     def is_expired_at(self, at: datetime) -> bool:
-        """Return whether an issued ticket has expired at a moment.
+        """Return whether a printed ticket that nobody has redeemed has expired at the moment ``at``.
 
         A locked ticket has not, because it was inserted in time. Only use a trusted clock
         (:mod:`egm.kernel.timekeeping`).
         """
-        due = self.expires_at
-        return self.state is TicketState.ISSUED and due is not None and at >= due
+        expiry = self.expires_at
+        return self.state is TicketState.ISSUED and expiry is not None and at >= expiry
 
     @property
     def shown_number(self) -> str:
-        """Return the ticket's number as it may be displayed: in full only if nothing is owed on it any more."""
+        """Return the ticket's number as it may be displayed: in full only if nothing is owed on the ticket any more."""
         if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
             return self.ticket.number
         return self.ticket.masked
@@ -120,7 +123,7 @@ class Enrolment:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The count and value of the tickets of one state, kind and currency."""
+    """The number and value of the tickets of one state, kind and currency."""
 
     state: TicketState
     kind: TicketKind

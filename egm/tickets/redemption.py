@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A ticket that is not issued or not accepted, with the reason."""
+    """Refusal to issue or accept a ticket, with the reason."""
 
     reason: Reason
     detail: str = ""
@@ -81,26 +81,29 @@ def lock(
     at: datetime,
     refuse: Callable[[Record], Refusal | None],
 ) -> Redemption | Refusal:
-    """Lock a ticket to the redeemer ``by``; every redemption by a machine or a person starts here.
+    """Lock a ticket for redemption by ``by``, a machine or a cashier; return it, or why it is refused.
 
-    ``reads`` returns whether the digits can be a number, ``refuse`` why this redeemer may not have an issued
-    ticket. Check and lock are one transaction. The result is repeated while this redeemer holds the lock
-    under this id, and never afterwards: a later use of the same id is an error and yields no money.
+    Every redemption starts here. ``reads`` returns whether the digits can be a number, ``refuse`` why this
+    redeemer may not have an issued ticket. Check and lock are one transaction. The result is repeated while
+    this redeemer holds the lock under this id, and never afterwards: a later use of the same id is an error
+    and yields no money.
     """
     with store.together():
-        known = store.find_by_redemption(redemption_id)
-        if known is not None:
-            if known.ticket.number != number or not is_held(known, redemption_id, by):
-                raise TicketOrderError(f"redemption {redemption_id}: already used for {known.ticket.masked}")
-            return Redemption(redemption_id=redemption_id, ticket=known.ticket)
+        locked_record = store.find_by_redemption(redemption_id)
+        if locked_record is not None:
+            if locked_record.ticket.number != number or not is_held(locked_record, redemption_id, by):
+                raise TicketOrderError(
+                    f"redemption {redemption_id}: already used for {locked_record.ticket.masked}"
+                )
+            return Redemption(redemption_id=redemption_id, ticket=locked_record.ticket)
         if not reads(number):
             return Refusal(Reason.MISREAD)
         record = store.get(number)
         if record is None:
             return Refusal(Reason.UNKNOWN)
         if record.state in _NOT_GOOD:
-            last = record.moves[-1]
-            return Refusal(_NOT_GOOD[record.state], f"{last.at:%Y-%m-%d %H:%M:%S} UTC, {last.by}")
+            last_move = record.moves[-1]
+            return Refusal(_NOT_GOOD[record.state], f"{last_move.at:%Y-%m-%d %H:%M:%S} UTC, {last_move.by}")
         refusal = refuse(record)
         if refusal is not None:
             return refusal
@@ -117,7 +120,7 @@ def end_redemption(
     by: str,
     story: Mapping[str, JSON] | None = None,
 ) -> Record:
-    """End an open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
+    """End a ticket's open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
 
     Raises :class:`TicketOrderError` if the redemption was never opened or has ended the other way.
     """
@@ -134,10 +137,10 @@ def end_redemption(
 
 
 def is_held(record: Record, redemption_id: str, by: str) -> bool:
-    """Return whether a ticket is now locked to this redeemer under this redemption id."""
-    held = record.lock
+    """Return whether a ticket is now locked to the redeemer ``by`` under this redemption id."""
+    lock_move = record.lock
     return (
         record.state is TicketState.PENDING
-        and held is not None
-        and (held.redemption_id, held.by) == (redemption_id, by)
+        and lock_move is not None
+        and (lock_move.redemption_id, lock_move.by) == (redemption_id, by)
     )

@@ -42,16 +42,17 @@ def draw_ticket(ticket: Ticket, template: Template, language: str) -> Image.Imag
 
 
 def encode_png(image: Image.Image) -> bytes:
-    """Return the picture as a PNG file that states its physical size."""
+    """Return a ticket's picture as a PNG file that states its physical size."""
     return _encode_file(image, "PNG", dpi=(RESOLUTION, RESOLUTION), optimize=True)
 
 
 def encode_pdf(image: Image.Image) -> bytes:
-    """Return the picture as a PDF page of 156 x 65 mm that preserves every dot (CCITT Group 4)."""
+    """Return a ticket's picture as a PDF page of 156 x 65 mm that preserves every dot (CCITT Group 4)."""
     return _encode_file(image, "PDF", resolution=RESOLUTION, producer="open-egm")
 
 
 def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
+    """Return a picture as a file of the given kind, such as PNG."""
     stream = BytesIO()
     image.save(stream, kind, **options)
     return stream.getvalue()
@@ -67,7 +68,7 @@ def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
 
 
 def _fit_font(line: Line, text: str) -> ImageFont.FreeTypeFont:
-    """Return the line's font, as large as its size and width allow."""
+    """Return the font for a line of the ticket, as large as the line's size and width allow."""
     room = _to_dots(line.width_mm)
     for dots in range(_to_dots(line.size_mm), _LEAST_DOTS - 1, -1):
         font = _load_font(line.font, dots)
@@ -77,6 +78,7 @@ def _fit_font(line: Line, text: str) -> ImageFont.FreeTypeFont:
 
 
 def _draw_line(image: Image.Image, line: Line, text: str) -> None:
+    """Draw one line of the ticket's template, turned if the template says so."""
     font = _fit_font(line, text)
     x, y = _to_dots(line.at_mm[0]), _to_dots(line.at_mm[1])
     if not line.turn:
@@ -90,17 +92,18 @@ def _draw_line(image: Image.Image, line: Line, text: str) -> None:
     draw.fontmode = "1"
     start = {"left": 0, "centre": length // 2, "right": length}[line.align]
     draw.text((start, depth // 2), text, fill=_BLACK, font=font, anchor=_ANCHORS[line.align])
-    turned = strip.rotate(line.turn, expand=True, fillcolor=_WHITE)
-    before = length - start if line.turn == 90 else start
-    image.paste(turned, (x - depth // 2, y - before))
+    turned_strip = strip.rotate(line.turn, expand=True, fillcolor=_WHITE)
+    offset = length - start if line.turn == 90 else start
+    image.paste(turned_strip, (x - depth // 2, y - offset))
 
 
 def _draw_bars(image: Image.Image, digits: str, template: Template) -> None:
+    """Draw the ticket's bar code at its position in the template."""
     code = template.barcode
-    left = _to_dots(code.at_mm[0]) - compute_width_modules(DIGITS) * code.module_dots // 2
+    left_edge = _to_dots(code.at_mm[0]) - compute_width_modules(DIGITS) * code.module_dots // 2
     top, bottom = _to_dots(code.at_mm[1]), _to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)
-    x = left + QUIET_MODULES * code.module_dots
+    x = left_edge + QUIET_MODULES * code.module_dots
     for place, modules in enumerate(encode_bars(digits)):
         width = modules * code.module_dots
         if place % 2 == 0:

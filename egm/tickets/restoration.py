@@ -49,14 +49,14 @@ def restore(
     persons: Sequence[str],
     why: str,
     at: datetime,
-    taken: Callable[[str], str | None],
+    find_redemption: Callable[[str], str | None],
 ) -> tuple[int, str]:
-    """Start a new ledger from what can be proved of the old one.
+    """Start a new ticket ledger from what can be proved of the old one.
 
-    Return the number of moves carried over, and what proves them. ``taken`` returns by which redemption a
-    journal of this machine accepted a number, or None: if the old data is older than the journal, such a
-    ticket would be money a second time. Raises :class:`OperatorError` without two different persons and a
-    reason, or while any program has the ledger open.
+    Return the number of moves carried over, and what proves them. ``find_redemption`` returns by which
+    redemption a journal of this machine accepted a number, or None: if the old data is older than the
+    journal, such a ticket would be money a second time. Raises :class:`OperatorError` without two different
+    persons and a reason, or while any program has the ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger requires two persons and a reason")
@@ -64,14 +64,14 @@ def restore(
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         rows, vouches = _find_provable_moves(folder, second, key)
-        fresh = folder / _FRESH
-        shutil.rmtree(fresh, ignore_errors=True)
-        with TicketStore.open(fresh, key=key) as store:
+        new_folder = folder / _FRESH
+        shutil.rmtree(new_folder, ignore_errors=True)
+        with TicketStore.open(new_folder, key=key) as store:
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
-            _redeem_accepted_tickets(store, taken, by=f"{CAGE}{persons[0]}", at=at)
+            _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE}{persons[0]}", at=at)
             store.settle()
             head_value = encode_head(store.end)
-        _replace_files(folder, second, fresh)
+        _replace_files(folder, second, new_folder)
         head = read_ledger_head(DiskStorage(), folder, second, key)
         head.remove()
         head.write(head_value)
@@ -83,13 +83,13 @@ def restore(
 
 
 def _redeem_accepted_tickets(
-    store: TicketStore, taken: Callable[[str], str | None], *, by: str, at: datetime
+    store: TicketStore, find_redemption: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
     """Redeem every ticket that a journal has accepted but the old ledger still considers money."""
     story = {"why": "the journal had taken it in"}
     for record in list(store.records(*_WAYS_TO_REDEEMED)):
         number = record.ticket.number
-        redemption_id = taken(number)
+        redemption_id = find_redemption(number)
         if redemption_id is None:
             continue
         if record.state is TicketState.PENDING:
@@ -108,7 +108,7 @@ def _redeem_accepted_tickets(
 
 
 def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
-    """Return the moves to carry over, and what proves them.
+    """Return the moves of the old ticket ledger to carry over, and what proves them.
 
     They are the longest part that has valid digests of this key, or else those of earlier versions. Failing
     both, they are all moves if the two copies are identical.
@@ -119,52 +119,55 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
         _read_log_rows(folder / _OLD_LOG_NAME),
     ]
     for vouches, proves in (
-        ("this machine's seal", lambda last, row: is_next_row(key, last, row)),
+        ("this machine's seal", lambda last_end, row: is_next_row(key, last_end, row)),
         ("unsealed digests, of before there were seals", _is_next_unsealed_row),
     ):
-        found = max((_take_proved_prefix(rows, proves) for rows in copies), key=len)
-        if found:
-            return found, vouches
-    complete = [_take_proved_prefix(rows, _is_next_place) for rows in copies[:2]]
-    if complete[0] and complete[0] == complete[1]:
-        return complete[0], "two copies alike, sealed by a machine key that is gone"
+        proved_rows = max((_take_proved_prefix(rows, proves) for rows in copies), key=len)
+        if proved_rows:
+            return proved_rows, vouches
+    numbered_rows = [_take_proved_prefix(rows, _is_next_place) for rows in copies[:2]]
+    if numbered_rows[0] and numbered_rows[0] == numbered_rows[1]:
+        return numbered_rows[0], "two copies alike, sealed by a machine key that is gone"
     return [], "nothing"
 
 
 def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], Row], bool]) -> list[Row]:
-    last, found = START, []
+    """Return the rows up to the first one that does not follow its predecessor, as ``proves`` decides."""
+    last_end, proved_rows = START, []
     for row in rows:
-        if not proves(last, row):
+        if not proves(last_end, row):
             break
-        found.append(row)
-        last = end_of(row)
-    return found
+        proved_rows.append(row)
+        last_end = end_of(row)
+    return proved_rows
 
 
-def _is_next_place(last: tuple[int, str], row: Row) -> bool:
-    return len(row) == 10 and row[0] == last[0] + 1
+def _is_next_place(last_end: tuple[int, str], row: Row) -> bool:
+    """Return whether a row has the next move number, without checking its digest."""
+    return len(row) == 10 and row[0] == last_end[0] + 1
 
 
-def _is_next_unsealed_row(last: tuple[int, str], row: Row) -> bool:
-    text = json.dumps([last[1], *row[:-1]], ensure_ascii=False)
-    return _is_next_place(last, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
+def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
+    """Return whether a row is next and has a digest of the old format, which used no key."""
+    text = json.dumps([last_end[1], *row[:-1]], ensure_ascii=False)
+    return _is_next_place(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read_database_rows(path: Path) -> list[Row]:
-    """Return the rows that SQLite can still read."""
+    """Return the rows that SQLite can still read from the old ledger's database."""
     rows: list[Row] = []
     if not path.exists():
         return rows
     database = DiskStorage().connect(path, read_only=True)
     with suppress(MediumError):
-        found = database.execute(f"SELECT {_COLUMNS} FROM moves ORDER BY place")  # noqa: S608 (no values)
-        rows = [tuple(row) for row in found.fetchall()]
+        cursor = database.execute(f"SELECT {_COLUMNS} FROM moves ORDER BY place")  # noqa: S608 (no values)
+        rows = [tuple(row) for row in cursor.fetchall()]
     database.close()
     return rows
 
 
 def _read_log_rows(path: Path) -> list[Row]:
-    """Return the rows of the log up to the first unreadable line."""
+    """Return the rows of the old ledger's log up to the first unreadable line."""
     rows: list[Row] = []
     with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
@@ -172,18 +175,18 @@ def _read_log_rows(path: Path) -> list[Row]:
     return rows
 
 
-def _replace_files(folder: Path, second: Path, fresh: Path) -> None:
-    """Replace the old files, which are kept, by the new ones; SQLite's side files come first."""
+def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
+    """Replace the old ledger's files, which are kept, by the new ones; SQLite's side files come first."""
     storage = DiskStorage()
     storage.make_folder(second)
     number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1
-    old = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
-    for place, name in (*old, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
+    database_files = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
+    for place, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
         if storage.exists(place / name):
             storage.rename(place / name, place / f"{name}.before-{number}")
-    shutil.copyfile(fresh / LOG_NAME, second / LOG_NAME)
+    shutil.copyfile(new_folder / LOG_NAME, second / LOG_NAME)
     (second / LOG_NAME).chmod(0o600)
-    storage.rename(fresh / FILE_NAME, folder / FILE_NAME)
+    storage.rename(new_folder / FILE_NAME, folder / FILE_NAME)
     for place in dict.fromkeys((second, folder)):
         storage.sync_folder(place)
-    shutil.rmtree(fresh)
+    shutil.rmtree(new_folder)

@@ -44,21 +44,21 @@ PURPOSE: Final = b"ticket ledger"
 
 
 def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
-    """Return the head of the ledger, which is stored on both media under ``key``."""
+    """Return the head of the ticket ledger, which is stored on both media under ``key``."""
     return Mirror(storage, (folder, second), HEAD, key=key)
 
 
 class JournalSeen(NamedTuple):
-    """An entry of the machine's journal that was durable when the cage or machine noted it."""
+    """The last entry of the machine's journal that was durable when the machine noted it in the ticket ledger."""
 
     mark: str
     sequence: int
     hash_hex: str
 
 
-def encode_head(end: End, seen: JournalSeen | None = None) -> bytes:
-    """Return the head of a ledger that ends at ``end``, with the journal's last entry, as bytes."""
-    return json.dumps([*end, *(seen or ())]).encode()
+def encode_head(end: End, journal_entry: JournalSeen | None = None) -> bytes:
+    """Return the head of a ticket ledger that ends at ``end``, with the journal's last entry, as bytes."""
+    return json.dumps([*end, *(journal_entry or ())]).encode()
 
 
 class TicketStore:
@@ -83,7 +83,7 @@ class TicketStore:
         prove: bool = True,
         read_only: bool = False,
     ) -> Self:
-        """Open the ledger in ``folder``, creating it unless ``make`` is False.
+        """Open the ticket ledger in ``folder``, creating it unless ``make`` is False.
 
         ``key`` is the machine key derived for :data:`PURPOSE`; every move gets a digest with it. ``second``
         is the folder of the second copy, by default the same. Every move in both copies is verified unless
@@ -97,8 +97,10 @@ class TicketStore:
         storage, second = storage or DiskStorage(), second or folder
         head = read_ledger_head(storage, folder, second, key)
         make = make and not any(storage.exists(place / HEAD) for place in (folder, second))
-        there = storage.exists(folder / FILE_NAME) or (storage.exists(second / LOG_NAME) and not read_only)
-        if not there and (read_only or not make):
+        has_ledger = storage.exists(folder / FILE_NAME) or (
+            storage.exists(second / LOG_NAME) and not read_only
+        )
+        if not has_ledger and (read_only or not make):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
         copies = TicketLedgerCopies(folder, second, storage, key, prove=prove, read_only=read_only)
         store = cls(copies, key, head, read_only=read_only)
@@ -112,7 +114,10 @@ class TicketStore:
         return store
 
     def _begin_head(self) -> None:
-        """Write the first head, of a ledger without moves; a ledger with moves but no head is damaged."""
+        """Write the ticket ledger's first head while it has no moves.
+
+        A ledger with moves but no head is damaged.
+        """
         if self._read_only or self.end != START:
             return
         with self.together(), contextlib.suppress(JournalDamaged):  # reported by :meth:`find_ledger_mismatch`
@@ -121,11 +126,11 @@ class TicketStore:
 
     @property
     def mended(self) -> str:
-        """Return what was rebuilt from the other copy, as text for the machine's log; "" if nothing was."""
+        """Return which copy of the ledger was rebuilt from the other, as text for the machine's log; "" if none was."""
         return self._copies.mended
 
     def close(self) -> None:
-        """Close both copies of the ledger."""
+        """Close both copies of the ticket ledger."""
         self._copies.close()
 
     def __enter__(self) -> Self:
@@ -136,40 +141,40 @@ class TicketStore:
 
     @property
     def end(self) -> End:
-        """Return the number and digest of the last move; (0, "") for an empty ledger."""
+        """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
         return self._copies.end()
 
     def digest_at(self, place: int) -> str | None:
-        """Return the digest of the move number ``place``; None if the ledger ends before it."""
+        """Return the digest of the ticket ledger's move number ``place``; None if the ledger ends before it."""
         return self._copies.digest_at(place)
 
-    def store_head(self, seen: JournalSeen | None = None) -> None:
-        """Write the ledger's end to both media, so that a later reset of the ledger is detected.
+    def store_head(self, journal_entry: JournalSeen | None = None) -> None:
+        """Write the ticket ledger's end to both media, so that a later reset of the ledger is detected.
 
-        ``seen`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
+        ``journal_entry`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
         JournalUnwritable if no medium accepts the head.
         """
         with self.together(), contextlib.suppress(JournalDamaged):  # a damaged head stays
-            self._head.write(encode_head(self.end, seen or self.read_journal_seen()))
+            self._head.write(encode_head(self.end, journal_entry or self.read_journal_seen()))
 
     def read_journal_seen(self) -> JournalSeen | None:
-        """Return the journal entry stored in the ledger's head, or None.
+        """Return the machine's journal entry stored in the ticket ledger's head, or None.
 
         Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
         """
-        stored = self._head.read(mend=not self._read_only)
-        _, _, *seen = START if stored is None else json.loads(stored)
+        head = self._head.read(mend=not self._read_only)
+        _, _, *seen = START if head is None else json.loads(head)
         return JournalSeen(*seen) if seen else None
 
     def find_ledger_mismatch(self) -> str:
-        """Return why the ledger is not the one in which the cage last acted, or "" if it is."""
+        """Return why the ticket ledger is not the one in which the cage last acted, or "" if it is."""
         try:
-            stored = self._head.read(mend=not self._read_only)
+            head = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
-        if stored is None and self.end != START:  # removed, or written before heads existed
+        if head is None and self.end != START:  # removed, or written before heads existed
             return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
-        place, digest, *_ = START if stored is None else json.loads(stored)
+        place, digest, *_ = START if head is None else json.loads(head)
         if self.digest_at(place) == digest:
             return ""
         return (
@@ -178,11 +183,11 @@ class TicketStore:
         )
 
     def together(self) -> AbstractContextManager[None]:
-        """Combine several changes into one: at the end all of them are durable, or none."""
+        """Combine several changes of the ticket ledger into one: at the end all of them are durable, or none."""
         return self._copies.together()
 
     def verify(self) -> int:
-        """Verify every row of both copies; return the number of moves.
+        """Verify every move in both copies of the ticket ledger; return the number of moves.
 
         Raises :class:`TicketLedgerDamaged` at the first row that is not as it was written.
         """
@@ -190,7 +195,7 @@ class TicketStore:
 
     # ------------------------------------------------------------------ changes
     def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
-        """Reserve a ticket's number; return the record.
+        """Reserve the number of a new ticket; return the ticket's record.
 
         Raises :class:`TicketOrderError` if the id or the number is already used.
         """
@@ -199,7 +204,7 @@ class TicketStore:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(ticket.number, FIRST_STEP, Action.RESERVE, ticket.issued_at, by, None, story)
-            return self.found(ticket.number)
+            return self.require_ticket(ticket.number)
 
     def move(
         self,
@@ -211,41 +216,44 @@ class TicketStore:
         redemption_id: str | None = None,
         story: Mapping[str, JSON] | None = None,
     ) -> Record:
-        """Append an action to a ticket; return the record.
+        """Append an action to the moves of a ticket; return the ticket's record.
 
         Raises :class:`TicketOrderError`, changing nothing, if the ticket's state does not allow the action.
         """
         with self.together():
-            record = self.found(number)
-            needs, _ = LIFE[action]
-            if record.state not in needs:
+            record = self.require_ticket(number)
+            allowed_states, _ = LIFE[action]
+            if record.state not in allowed_states:
                 raise TicketOrderError(f"ticket {mask_number(number)}: {action} while {record.state}")
             self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
-            return self.found(number)
+            return self.require_ticket(number)
 
     def restore(
         self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, vouches: str
     ) -> None:
-        """Copy the moves of an older ledger into this one, and record who restored it, and why."""
+        """Copy the moves of an older ticket ledger into this one, and record who restored it, and why.
+
+        ``vouches`` states what proves the moves.
+        """
         with self.together():
             for row in rows:
-                place, before = self._copies.end()
-                fresh = (place + 1, *row[1:-1])
-                self._copies.insert((*fresh, digest(self._key, before, fresh)))
-            place, before = self._copies.end()
+                place, last_digest = self._copies.end()
+                unsealed_row = (place + 1, *row[1:-1])
+                self._copies.insert((*unsealed_row, digest(self._key, last_digest, unsealed_row)))
+            place, last_digest = self._copies.end()
             story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
             text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = LIFE[Action.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
             row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, text)
-            self._copies.insert((*row, digest(self._key, before, row)))
+            self._copies.insert((*row, digest(self._key, last_digest, row)))
 
     def settle(self) -> None:
-        """Move everything from SQLite's write-ahead log into the main file, before that is renamed."""
+        """Move everything from SQLite's write-ahead log into the ledger's main file, before that is renamed."""
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
-        """Store a machine's validation identifier and sequence; the next number uses the following sequence."""
+        """Store a machine's validation identifier and sequence; its next ticket uses the following sequence."""
         with self.together():
             self._run(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
@@ -256,7 +264,7 @@ class TicketStore:
             )
 
     def spend_sequence(self, machine_serial: str) -> Enrolment | None:
-        """Increment an enrolled machine's validation sequence and return the enrolment; None for any other machine."""
+        """Increment an enrolled machine's validation sequence; return the enrolment, or None for another machine."""
         with self.together():
             self._run(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
@@ -266,18 +274,18 @@ class TicketStore:
             return self.enrolment(machine_serial)
 
     def report(self, number: str, at: datetime) -> None:
-        """Record that the host knows the ticket; repeats change nothing."""
+        """Record that the host knows a printed ticket; repeats change nothing."""
         with self.together():
-            self.found(number)
+            self.require_ticket(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
 
     # ------------------------------------------------------------------ questions
     def get(self, number: str) -> Record | None:
-        """Return the ticket with this number, or None."""
+        """Return the record of the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
         return None if row is None else self._read_record(number, row[0])
 
-    def found(self, number: str) -> Record:
+    def require_ticket(self, number: str) -> Record:
         """Return the ticket with this number. Raises :class:`TicketOrderError` if none exists."""
         record = self.get(number)
         if record is None:
@@ -285,16 +293,16 @@ class TicketStore:
         return record
 
     def find_by_issue(self, issue_id: str) -> Record | None:
-        """Return the ticket with this issue id, or None."""
+        """Return the record of the ticket that was reserved under this issue id, or None."""
         row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
         return None if row is None else self._read_record(row[0], issue_id)
 
     def find_by_redemption(self, redemption_id: str) -> Record | None:
-        """Return the ticket that this redemption locks or has locked, or None."""
+        """Return the ticket that was locked under this redemption id, or None."""
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
         ).fetchone()
-        return None if row is None else self.found(row[0])
+        return None if row is None else self.require_ticket(row[0])
 
     def find_next_sequence(self, machine_serial: str) -> int:
         """Return the sequence number of the machine's next ticket."""
@@ -304,22 +312,22 @@ class TicketStore:
         return int(row[0] or 0) + 1
 
     def enrolment(self, machine_serial: str) -> Enrolment | None:
-        """Return the machine's enrolment, or None."""
+        """Return the machine's validation identifier and the sequence last used, or None."""
         row = self._run(
             "SELECT validation_id, sequence FROM enrolment WHERE machine_serial = ?", machine_serial
         ).fetchone()
         return None if row is None else Enrolment(*row)
 
     def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[Record]:
-        """Yield the tickets in any of ``states`` (in any state if none is named), newest first."""
-        wanted = states or tuple(TicketState)
+        """Yield the records of the tickets in any of ``states`` (in any state if none is named), newest first."""
+        selected_states = states or tuple(TicketState)
         rows = self._run(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)
                 WHERE m.step = (SELECT max(step) FROM moves WHERE number = t.number)
-                  AND m.state IN ({", ".join("?" * len(wanted))})
+                  AND m.state IN ({", ".join("?" * len(selected_states))})
                   AND t.machine_serial = coalesce(?, t.machine_serial)
                 ORDER BY (SELECT place FROM moves WHERE number = t.number AND step = 1) DESC""",  # noqa: S608 (only question marks)
-            *(state.value for state in wanted),
+            *(state.value for state in selected_states),
             machine_serial,
         ).fetchall()
         return (self._read_record(number, issue_id) for number, issue_id in rows)
@@ -336,7 +344,7 @@ class TicketStore:
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[Sum]:
-        """Return the count and value of the tickets issued here, by state, kind and currency.
+        """Return the number and value of the tickets issued here, by state, kind and currency.
 
         Those with :attr:`Sum.is_owed` are the outstanding liability.
         """
@@ -368,7 +376,7 @@ class TicketStore:
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
     def find_last_restoration(self) -> Move | None:
-        """Return the last restoration of the ledger by two persons (`egm.tickets.restoration`), or None."""
+        """Return the last restoration of the ticket ledger by two persons (`egm.tickets.restoration`), or None."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._read_moves(row[0])[0]
 
@@ -383,18 +391,21 @@ class TicketStore:
         redemption_id: str | None,
         story: Mapping[str, JSON],
     ) -> None:
-        place, before = self._copies.end()
+        """Append one move to the ticket ledger, chained to the last move and sealed with the ledger's key."""
+        place, last_digest = self._copies.end()
         text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE[action][1].value
         row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
-        self._copies.insert((*row, digest(self._key, before, row)))
+        self._copies.insert((*row, digest(self._key, last_digest, row)))
 
     def _read_record(self, number: str, issue_id: str) -> Record:
+        """Return a ticket with all its moves; its data are in the first move."""
         moves = self._read_moves(number)
         ticket = Ticket.from_json(json.dumps(moves[0].story["ticket"]))
         return Record(ticket=ticket, issue_id=issue_id, moves=moves)
 
     def _read_moves(self, number: str) -> tuple[Move, ...]:
+        """Return the moves of the ticket with this number, oldest first."""
         return tuple(
             Move(
                 place=place,

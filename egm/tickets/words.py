@@ -18,7 +18,7 @@ LIMIT_CENTS: Final = 10**14
 
 @dataclass(frozen=True, slots=True)
 class _Coin:
-    """A currency's unit and its hundredth: singular and plural."""
+    """The words for a currency's unit and its hundredth, each in singular and plural."""
 
     unit: tuple[str, str]
     hundredth: tuple[str, str]
@@ -78,34 +78,35 @@ def to_french_words(number: int) -> str:
     for size, noun in _FR_NOUNS:
         if number >= size:
             count, remainder = divmod(number, size)
-            counted = f"{to_french_words(count)} {noun}{'s' if count > 1 else ''}"
-            return f"{counted} {to_french_words(remainder)}" if remainder else counted
+            words = f"{to_french_words(count)} {noun}{'s' if count > 1 else ''}"
+            return f"{words} {to_french_words(remainder)}" if remainder else words
     if number >= 1000:
         count, remainder = divmod(number, 1000)
-        counted = "mille" if count == 1 else f"{_word_french_to_999(count, last=False)} mille"
-        return f"{counted} {to_french_words(remainder)}" if remainder else counted
-    return _word_french_to_999(number, last=True)
+        words = "mille" if count == 1 else f"{_word_french_to_999(count, is_before_noun=False)} mille"
+        return f"{words} {to_french_words(remainder)}" if remainder else words
+    return _word_french_to_999(number, is_before_noun=True)
 
 
-def _word_french_to_999(number: int, *, last: bool) -> str:
+def _word_french_to_999(number: int, *, is_before_noun: bool) -> str:
     """Return a number below a thousand in French words.
 
-    ``last`` says that only a noun follows, so that cent and quatre-vingt may take their plural s.
+    ``is_before_noun`` says that only a noun follows, so that cent and quatre-vingt may take their plural s.
     """
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
-        return _word_french_to_99(remainder, last=last)
-    counted = "cent" if hundreds == 1 else f"{_FR[hundreds]} cent"
+        return _word_french_to_99(remainder, is_before_noun=is_before_noun)
+    words = "cent" if hundreds == 1 else f"{_FR[hundreds]} cent"
     if remainder:
-        return f"{counted} {_word_french_to_99(remainder, last=last)}"
-    return f"{counted}s" if last and hundreds > 1 else counted
+        return f"{words} {_word_french_to_99(remainder, is_before_noun=is_before_noun)}"
+    return f"{words}s" if is_before_noun and hundreds > 1 else words
 
 
-def _word_french_to_99(number: int, *, last: bool) -> str:
+def _word_french_to_99(number: int, *, is_before_noun: bool) -> str:
+    """Return a number below a hundred in French words; ``is_before_noun`` as in :func:`_word_french_to_999`."""
     if number < 20:
         return _FR[number]
     if number == 80:
-        return "quatre-vingts" if last else "quatre-vingt"
+        return "quatre-vingts" if is_before_noun else "quatre-vingt"
     tens = number // 10
     ten = _FR_TENS[tens]
     ones = number % 10 + (10 if tens in {7, 9} else 0)

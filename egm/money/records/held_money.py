@@ -23,7 +23,7 @@ class EscrowedBill:
 
 
 def find_held_cents(machine: Machine, code: str) -> int:
-    """Return the player's money held by the faulty device, in minor units; 0 if none is known."""
+    """Return the player's money held by the device with the fault ``code``, in minor units; 0 if none is known."""
     device, _, name = code.partition(".")
     if name == "disputed":
         disputes: Any = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED))
@@ -35,6 +35,7 @@ def find_held_cents(machine: Machine, code: str) -> int:
 
 
 def _find_acceptor_held_cents(machine: Machine) -> int:
+    """Return the player's money that the bill acceptor holds in escrow or is stacking, in minor units."""
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     if paper is not None and paper.phase is EscrowPhase.ORDERED:
         return paper.amount_cents
@@ -43,7 +44,10 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
 
 
 def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
-    """Return the held money for a fault notice: an amount, a bill of unknown amount, or nothing."""
+    """Return the values of a fault notice that state the player's money held by the faulty device.
+
+    They are an amount, or that a bill of unknown amount is held, or nothing.
+    """
     amount_cents = find_held_cents(machine, code)
     if amount_cents:
         return {"amount_cents": amount_cents}

@@ -53,7 +53,7 @@ class TransferKind(StrEnum):
 
     @property
     def is_bonus(self) -> bool:
-        """Return whether the transfer is an award by the operator."""
+        """Return whether the transfer is a bonus, an award by the operator."""
         return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
 
 
@@ -109,7 +109,7 @@ class HostTicketRecord:
 
     @property
     def restricted(self) -> "RestrictedTerms | None":
-        """Return the terms of the ticket's restricted credit, or None if it is another kind of credit."""
+        """Return the terms of the ticket's restricted credit, or None if the ticket is of another kind of credit."""
         if self.kind != CreditKind.RESTRICTED:
             return None
         return RestrictedTerms(expires=self.expires or "", pool=self.pool or 0)

@@ -85,7 +85,7 @@ class HandpayRecord:
 
     @property
     def worth_cents(self) -> int:
-        """Return the money plus the stated value of the prizes in kind."""
+        """Return what the hand-pay is worth: the money plus the stated value of the prizes in kind, in minor units."""
         return self.amount_cents + sum(prize.value_cents for prize in self.prizes)
 
 
@@ -129,12 +129,12 @@ class CoinsGone:
 
     @property
     def counted_cents(self) -> int:
-        """Return the value of the coins counted out."""
+        """Return the value of all coins that the hopper counted out, in minor units."""
         return self.paid_coins * self.coin_cents
 
     @property
     def paid_cents(self) -> int:
-        """Return the part of it that counts as paid to the player."""
+        """Return the value of the counted coins that counts as paid to the player: at most the amount ordered."""
         return min(self.counted_cents, self.amount_cents)
 
 
@@ -172,12 +172,15 @@ class OrphanFlow:
     amount_cents: int
 
     def to_json(self) -> list[JSON]:
-        """Return the flow as stored in the journal."""
+        """Return the orphan's transfer in its journal form, ``[source, target, amount_cents]``."""
         return [self.source, self.target, self.amount_cents]
 
     @classmethod
     def from_json(cls, data: Sequence[str | int]) -> Self:
-        """Return the flow read from the journal. Journals older than prizes in kind have no target: all was money."""
+        """Return the orphan's transfer read from its journal form.
+
+        Journals older than prizes in kind have no target: all was money.
+        """
         source, *target, amount_cents = data
         return cls(str(source), str(*target) or "house:orphan", int(amount_cents))
 
@@ -192,5 +195,5 @@ class UnclaimedRecord:
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """Return the transfers of the orphan's entry."""
+        """Return the transfers to post with the orphan's journal entry."""
         return tuple(Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.flows)

@@ -51,12 +51,12 @@ _HOPPER_DOORS: Final = frozenset({"main", "hopper", "belly"})
 
 
 def is_test(job_id: str) -> bool:
-    """Return whether a print job or a payout is a test."""
+    """Return whether a print job or a hopper payout is a device test."""
     return job_id.startswith(PREFIX)
 
 
 def build_test_job(place: str, job_id: str) -> TicketJob:
-    """Return the test ticket of a jurisdiction's template: every line of it, without value."""
+    """Return the print job of a test ticket, with every line of a jurisdiction's template and no value."""
     template = load_template(place)
     fields = {name: _WORDS if name in {"kind", "amount"} else "" for name in template.names}
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
@@ -69,13 +69,13 @@ def may_test(machine: Machine, event: Event) -> bool:
 
 
 def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
-    """Return the guard that decides whether the test of a device may start.
+    """Return the guard that decides whether a device test may start.
 
     ``no_ticket_is_asked`` returns whether no ticket in escrow is being validated.
     """
 
     def device_is_free(machine: Machine, event: Event) -> bool:
-        """Return whether the device exists, does not serve a player, and the test's conditions hold."""
+        """Return whether the device to test exists, does not serve a player, and meets the test's conditions."""
         test = event.of(DeviceTest)
         match test.test:
             case "print":
@@ -117,14 +117,14 @@ def ticket_is_a_test(machine: Machine, _: Event) -> bool:
 
 
 def payout_is_a_test(machine: Machine, _: Event) -> bool:
-    """Return whether the coins being paid are a test's."""
+    """Return whether the coins that the hopper is paying are a test's."""
     paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     return paying is not None and is_test(paying.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
-    """Record the test, and start it on the device."""
+    """Record a device test, and start it on the device."""
     test, bench = event.of(DeviceTest), machine.state(ServiceDesk).bench
     if test.test is None or test.test == "calibrate":
         _keep_calibration(machine, event)
@@ -156,18 +156,19 @@ def start_test(machine: Machine, event: Event) -> None:
 
 
 def _keep_calibration(machine: Machine, event: Event) -> None:
-    """Store a touch calibration and use it from now on."""
+    """Store a touch-screen calibration, which applies from now on."""
     a, b, c, d, e, f = event.of(DeviceTest).matrix
-    after: Matrix = (a, b, c, d, e, f)
+    new_matrix: Matrix = (a, b, c, d, e, f)
     details = TouchCalibrated(
         person=find_actor(machine, event),
         before=tuple(machine.memory.get(StaffKey.TOUCH) or ()),
-        after=after,
+        after=new_matrix,
     )
-    machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH: list(after)})
+    machine.post(TOUCH_CALIBRATED, details, state={StaffKey.TOUCH: list(new_matrix)})
 
 
 def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
+    """Record that a device test could not be started, and show why."""
     machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, why=why))
     machine.notice = Notice(code="test_failed", severity="warning", values={"why": why})
 
@@ -204,11 +205,11 @@ def record_test_ticket_failed(machine: Machine, event: Event) -> None:
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
-    """Record the number of coins that the hopper has paid; the tester returns them."""
-    paying, paid = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), event.of(CoinsPaid).paid_coins
+    """Record the number of coins that the hopper has paid in its test; the tester returns them."""
+    payout, paid_coins = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), event.of(CoinsPaid).paid_coins
     machine.post(
         TEST_COINS,
-        TestCoins(id=paying.payout_id, ordered_coins=paying.coins, paid_coins=paid),
+        TestCoins(id=payout.payout_id, ordered_coins=payout.coins, paid_coins=paid_coins),
         state={MoneyKey.HOPPER: None},
     )
-    machine.notice = Notice(code="test_coins", values={"paid": paid, "ordered": paying.coins})
+    machine.notice = Notice(code="test_coins", values={"paid": paid_coins, "ordered": payout.coins})

@@ -22,7 +22,7 @@ from egm.staff.words import BACK, build_column_titles, build_pair_table, say, sa
 
 
 class DeviceList(Place):
-    """Page of all devices of the cabinet, with their faults."""
+    """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
     def page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per device, and the tests of the screen itself."""
@@ -55,13 +55,13 @@ class DeviceList(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a device, or a test of the screen."""
-        what, _, name = action.partition(":")
-        if (what, name) == ("screen", _CALIBRATE):
+        """Open the page of a device, or of a test of the screen."""
+        subject, _, name = action.partition(":")
+        if (subject, name) == ("screen", _CALIBRATE):
             return Go(Calibration())
-        if what == "device" and name in machine.state(ServiceDesk).bench.kinds:
+        if subject == "device" and name in machine.state(ServiceDesk).bench.kinds:
             return Go(OneDevice(name))
-        pattern = next((pattern for pattern in _PATTERNS if what == "screen" and pattern == name), None)
+        pattern = next((pattern for pattern in _PATTERNS if subject == "screen" and pattern == name), None)
         return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
 
 
@@ -70,7 +70,7 @@ _CALIBRATE: Final = "calibrate"
 
 
 def _find_worst_fault(machine: Machine, kind: str) -> Words:
-    """Return the most severe fault of a device; empty if it has none."""
+    """Return the most severe active fault of a kind of device, as text; empty if it has none."""
     codes = [code for code in list_faults_to_show(machine.faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.faults[code]["locks"])
     return say_code("tilt.text", codes[0]) if codes else say_plain("")
@@ -78,12 +78,12 @@ def _find_worst_fault(machine: Machine, kind: str) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class ScreenTest(Place):
-    """Page during which the screen runs its own test: colours, touch targets, tones."""
+    """Page of the service menu during which the screen runs its own test: colours, touch targets, tones."""
 
     pattern: Literal["display", "touch", "sound"]
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
-        """Return a page with its name and the way back; the screen draws the rest."""
+        """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
         )
@@ -97,11 +97,11 @@ class Calibration(Place):
     """Page of the touch-screen calibration: every touch counts as a cross, and the last one decides."""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
-        """Return a page without a way back, because touches may be detected anywhere."""
+        """Return the calibration page. It has no way back, because touches may be detected anywhere."""
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Store the calibration if the touches fit the crosses."""
+        """Store the touch-screen calibration if the touches fit the crosses."""
         person = machine.state(ServiceDesk).person
         if action != "crosses" or person is None:
             return refuse("not_offered")
@@ -121,7 +121,7 @@ class OneDevice(Place):
     name: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page of the device; it changes with every report of the device."""
+        """Return the page of the device, which changes with every report of the device."""
         bench = machine.state(ServiceDesk).bench
         kind = bench.kinds[self.name]
         news = tuple(Row(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
@@ -140,11 +140,11 @@ class OneDevice(Place):
             test=True,
             tables=tables,
             prompt=_build_coin_prompt(machine) if kind == "hopper" else None,
-            actions=(BACK, *_TESTS.get(kind, _list_no_actions)(machine)),
+            actions=(BACK, *_TESTS.get(kind, _list_no_tests)(machine)),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Submit a test."""
+        """Submit the test of the device that the person has requested."""
         desk = machine.state(ServiceDesk)
         person = desk.person
         test = _find_requested_test(desk.bench.kinds[self.name], action, text)
@@ -155,7 +155,7 @@ class OneDevice(Place):
 
 
 def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:
-    """Return the test that an action requests, without device and person; None for any other action."""
+    """Return the device test that an action requests, without device and person; None for any other action."""
     match kind, action:
         case "ticket_printer", "print":
             return DeviceTest(test="print")
@@ -178,53 +178,63 @@ _OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _build_test_action(name: str, *, enabled: bool = True) -> Action:
+    """Return the button that starts a device test."""
     return Action(id=name, label=say(f"service.test.{name}"), style="confirm", enabled=enabled)
 
 
-def _list_no_actions(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_no_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    """Return no test buttons, for a device that has no tests."""
     return ()
 
 
-def _list_printer_actions(machine: Machine) -> tuple[Action, ...]:
+def _list_printer_tests(machine: Machine) -> tuple[Action, ...]:
+    """Return the button that prints a test ticket."""
     return (_build_test_action("print", enabled=machine.state(Devices).printer is not None),)
 
 
-def _list_acceptor_actions(machine: Machine) -> tuple[Action, ...]:
+def _list_acceptor_tests(machine: Machine) -> tuple[Action, ...]:
+    """Return the buttons that start and end the test of the bill acceptor."""
     taking = machine.state(ServiceDesk).bench.taking
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
-def _list_board_actions(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+def _list_io_board_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one of _TESTS)
+    """Return the output tests of the I/O board: lamps, tower, bell, all dark."""
     return tuple(_build_test_action(name) for name in _OUTPUTS)
 
 
 _TESTS: Final[dict[str, Callable[[Machine], tuple[Action, ...]]]] = {
-    "ticket_printer": _list_printer_actions,
-    "bill_acceptor": _list_acceptor_actions,
-    "io_board": _list_board_actions,
+    "ticket_printer": _list_printer_tests,
+    "bill_acceptor": _list_acceptor_tests,
+    "io_board": _list_io_board_tests,
 }
 
 
 def _build_coin_prompt(machine: Machine) -> Prompt | None:
-    most = machine.profile.staff.test_coins_max
-    label = say("service.test.coins", most=most)
-    return Prompt(label=label, kind="digits", length_max=2, confirm=say("service.test.pay")) if most else None
+    """Return the prompt for the number of coins of a hopper test, or None if the profile permits none."""
+    highest_coins = machine.profile.staff.test_coins_max
+    label = say("service.test.coins", most=highest_coins)
+    return (
+        Prompt(label=label, kind="digits", length_max=2, confirm=say("service.test.pay"))
+        if highest_coins
+        else None
+    )
 
 
 def _build_input_table(machine: Machine) -> Table:
-    """Return the current state of every input of the board."""
-    on = machine.state(ServiceDesk).bench.inputs
+    """Return the table with the current state of every input of the I/O board."""
+    active_inputs = machine.state(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return Table(
         title=say("service.test.inputs"),
         rows=tuple(
             Row(
-                cells=(say_code(section, name), say("service.test.on" if lit else "service.test.off")),
-                mark="good" if lit else "",
+                cells=(say_code(section, name), say("service.test.on" if is_on else "service.test.off")),
+                mark="good" if is_on else "",
             )
             for group, section, names in groups
             for name in names
-            for lit in (f"{group}:{name}" in on,)
+            for is_on in (f"{group}:{name}" in active_inputs,)
         ),
     )
 

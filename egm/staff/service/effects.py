@@ -46,24 +46,24 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 
 # ---------------------------------------------------------------------------------------------- guards
 def menu_may_open(machine: Machine, event: Event) -> bool:
-    """Return whether the menu is closed, and may be opened by the key that was turned or without a key."""
+    """Return whether the service menu is closed, and may be opened by the key that was turned or without a key."""
     key = event.of(MenuRequest).key
     return not machine.state(ServiceDesk).is_open and (key in MENU_KEYS or not machine.profile.staff.menu_key)
 
 
 def page_is_open(machine: Machine, event: Event) -> bool:
-    """Return whether the answer is to the open page."""
+    """Return whether an answer belongs to the open service page."""
     return machine.state(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
 
 
 def position_is_another(machine: Machine, event: Event) -> bool:
-    """Return whether a signed-in person has chosen another position of the machine."""
+    """Return whether a signed-in person has chosen another player position of the machine."""
     others = machine.state(SideBySide).at.keys() - {machine.position.number}
     return machine.state(ServiceDesk).person is not None and event.of(MenuMove).position in others
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
-    """Return whether the attendant's key may act now.
+    """Return whether the attendant's key that was turned may act without another sign-in.
 
     It may if the profile needs no sign-in for this, or if a person with the permission is signed in or has
     authorised the event.
@@ -84,14 +84,14 @@ def nobody_is_asked(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
-    """Record every turn of a key switch, also one without any effect (J-16)."""
+    """Record a turn of a key switch, also one without any effect (J-16)."""
     switched = event.of(KeySwitched)
     moved = KeyMoved(key=switched.key, on=switched.on, unattended=switched.unattended)
     machine.post(KEY_TURNED if moved.on else KEY_RETURNED, moved)
 
 
 def open_menu(machine: Machine, event: Event) -> None:
-    """Open the menu with the sign-in; a person coming from another position is already signed in."""
+    """Open the service menu at the sign-in; a person coming from another position is already signed in."""
     request = event.of(MenuRequest)
     _open(machine, SignIn(_enter, say("service.sign_in")), request.key)
     person = machine.state(Roster).get(request.person)
@@ -100,13 +100,13 @@ def open_menu(machine: Machine, event: Event) -> None:
 
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
-    """Move the menu and the signed-in person to another position, whose own screen then shows it."""
+    """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
     desk, number = machine.state(ServiceDesk), event.of(MenuMove).position
-    there = machine.state(SideBySide).at[number]
+    target = machine.state(SideBySide).at[number]
     key = "operator" if desk.keyed else "screen"
     person = "" if desk.person is None else desk.person.id
-    there.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))
-    if there.engine.machine.state(ServiceDesk).person is None:
+    target.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))
+    if target.engine.machine.state(ServiceDesk).person is None:
         machine.notice = Notice(
             code="refused.position_is_busy", severity="warning", values={"position": number}
         )
@@ -115,20 +115,22 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 
 def ask_who(machine: Machine, event: Event) -> None:
-    """Ask the holder of the attendant's key to sign in; after the sign-in, the key acts."""
-    act, turned = find_key_permission(machine), event.of(Authorisation)
+    """Ask the person who turned the attendant's key to sign in; after the sign-in, the key acts."""
+    act, authorisation = find_key_permission(machine), event.of(Authorisation)
 
     def act_on(machine: Machine, person: Person) -> Move:
+        """Record the sign-in, close the menu and let the attendant's key act for this person."""
         _note_entry(machine, person, "attendant")
         _sign_out(machine, "done")
-        return Do(Event(event.type, replace(turned, person=person.id, persons=(person.id,))))
+        return Do(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
     place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
-    _open(machine, place, turned.key or "attendant")
+    _open(machine, place, authorisation.key or "attendant")
     machine.state(ServiceDesk).menu = "attendant"
 
 
 def _open(machine: Machine, place: SignIn, by: str) -> None:
+    """Open the service menu at the sign-in, and record by which key, or from the screen, it was opened."""
     desk = machine.state(ServiceDesk)
     opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
@@ -137,55 +139,58 @@ def _open(machine: Machine, place: SignIn, by: str) -> None:
 
 
 def _enter(machine: Machine, person: Person) -> Move:
+    """Open the main menu for the person who has signed in."""
     _note_entry(machine, person, "operator")
     machine.state(ServiceDesk).enter(person, MainMenu())
     return Stay()
 
 
 def _note_entry(machine: Machine, person: Person, menu: str) -> None:
+    """Record that a person has signed in at the service menu."""
     entered = OpenMenu(since=machine.clock.now().isoformat(), person=person.id)
     details = MenuEntered(menu=menu, person=person.id, role=person.role)
     machine.post(MENU_ENTERED, details, state={StaffKey.MENU: entered})
 
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
-    """Pass the attendant's answer to the open page."""
+    """Pass the attendant's answer to the open service page; return the event that it leads to, or None."""
     answer = event.of(PageAnswer)
     action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
     machine.notice = None
-    follows = machine.state(ServiceDesk).answer(machine, action, text)
-    return Event(EventType.MENU_CLOSED, MenuEnd(why=follows.why)) if isinstance(follows, Leave) else follows
+    outcome = machine.state(ServiceDesk).answer(machine, action, text)
+    return Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.why)) if isinstance(outcome, Leave) else outcome
 
 
 def _clean_typed_text(value: object) -> str:
-    """Return input from the link as text that can be stored: of limited length, without invalid characters."""
+    """Return input from the screen as text that can be stored: of limited length, without invalid characters."""
     text = value if isinstance(value, str) else ""
     return text[:_TYPED_MAX].encode("utf-8", "replace").decode("utf-8")
 
 
 def close_menu(machine: Machine, event: Event) -> None:
-    """Sign out: the key was turned back, the menu timed out, or the person has finished."""
+    """Close the service menu: the key was turned back, the menu timed out, or the person has finished."""
     _sign_out(machine, event.of(MenuEnd).why)
 
 
 def close_menu_at_start(machine: Machine, _: Event) -> None:
-    """Sign out the person who was signed in when the machine stopped."""
+    """Close the service menu at start-up, and sign out the person who used it when the machine stopped."""
     _sign_out(machine, "restart")
 
 
 def _sign_out(machine: Machine, why: str) -> None:
-    stored = machine.memory.read(OpenMenu, StaffKey.MENU)
+    """Close the service menu, and record who was signed out, and why."""
+    menu = machine.memory.read(OpenMenu, StaffKey.MENU)
     desk = machine.state(ServiceDesk)
-    if stored is not None and stored.person is not None:
-        left = MenuLeft(why=why, menu=desk.menu, person=stored.person)
-        machine.post(MENU_LEFT, left, state={StaffKey.MENU: None})
-    elif stored is not None:
+    if menu is not None and menu.person is not None:
+        details = MenuLeft(why=why, menu=desk.menu, person=menu.person)
+        machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})
+    elif menu is not None:
         machine.post(MENU_GIVEN_UP, Reason(why=why), state={StaffKey.MENU: None})
     desk.close()
 
 
 def note_staff(machine: Machine, _: Event) -> None:
-    """Record staff changes at power-up. If the roster cannot be read, nobody can sign in."""
+    """Record changes of the staff roster at power-up. If the roster cannot be read, nobody can sign in."""
     begin_lock_outs(machine)
     with contextlib.suppress(OperatorError):  # recorded, with a fault
         read_staff(machine)

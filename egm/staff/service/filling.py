@@ -25,48 +25,47 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 @dataclass(slots=True)
 class Filling(Place):
-    """One form being filled in; ``values`` are the fields entered so far."""
+    """Page of one staff form being filled in; ``values`` are the fields entered so far."""
 
     form: Form
     values: dict[str, str | int | None] = field(default_factory=dict)
 
     @property
     def _next_field(self) -> Field | None:
-        return next(
-            (wanted_field for wanted_field in self.form.fields if wanted_field.name not in self.values), None
-        )
+        """Return the first field of the form that has not been entered, or None."""
+        return next((entry for entry in self.form.fields if entry.name not in self.values), None)
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the fields entered, and the next field or the confirmation."""
-        wanted_field = self._next_field
+        """Return the form's page: the fields entered, and the next field or the confirmation."""
+        next_field = self._next_field
         rows = tuple(
             Row(cells=(self._build_label(entry), self._format_field_value(entry)))
             for entry in self.form.fields
             if entry.name in self.values
         )
         confirm = Action(id="confirm", label=say("service.confirm"), style="confirm")
-        missing = self._list_submission_conditions(machine)
+        conditions = self._list_submission_conditions(machine)
         return ServicePage(
             id="",
             title=say(f"form.{self.form.id}.title"),
             tables=(
                 *([Table(rows=rows)] if rows else []),
-                *([Table(title=say("service.form.needs"), rows=missing)] if missing else []),
+                *([Table(title=say("service.form.needs"), rows=conditions)] if conditions else []),
             ),
-            prompt=None if wanted_field is None else self._build_prompt(wanted_field),
-            actions=(BACK,) if wanted_field is not None else (BACK, confirm),
+            prompt=None if next_field is None else self._build_prompt(next_field),
+            actions=(BACK,) if next_field is not None else (BACK, confirm),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Accept a field; after the last one, get authorisation and submit."""
-        wanted_field = self._next_field
-        if action == "enter" and wanted_field is not None:
+        """Accept the typed value of a form's field; after the last one, get authorisation and submit the form."""
+        next_field = self._next_field
+        if action == "enter" and next_field is not None:
             try:
-                self.values = {**self.values, wanted_field.name: wanted_field.read(text)}
+                self.values = {**self.values, next_field.name: next_field.read(text)}
             except FieldError as error:
                 return refuse(error.reason)
             return Stay()
-        if action != "confirm" or wanted_field is not None:
+        if action != "confirm" or next_field is not None:
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
         if person is None:
@@ -85,6 +84,7 @@ class Filling(Place):
         return self._build_submission(machine, (person,), places=1)
 
     def _build_submission(self, machine: Machine, persons: tuple[Person, ...], places: int) -> Move:
+        """Return the move that submits the form with its persons, then leaves the given number of places."""
         values = {
             **self.form.values,
             **self.values,
@@ -95,6 +95,7 @@ class Filling(Place):
         return Do(self._build_event(machine, values), places=places)
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
+        """Return the form's event with these values as its payload."""
         return machine.state(Features).rules.payloads.build(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[Row, ...]:
@@ -111,9 +112,11 @@ class Filling(Place):
         )
 
     def _build_label(self, entry: Field) -> Words:
+        """Return the label of a form's field."""
         return say(f"form.{self.form.id}.{entry.name}")
 
     def _format_field_value(self, entry: Field) -> Words:
+        """Return the entered value of a form's field as text."""
         value = self.values[entry.name]
         if value is None:
             return say_plain("")
@@ -124,17 +127,18 @@ class Filling(Place):
         return say_number(value) if isinstance(value, int) else say_plain(value)
 
     def _format_choice(self, entry: Field, choice: str) -> Words:
+        """Return one of the choices of a form's field as text."""
         if entry.plain:
             return say_money(int(choice)) if entry.name.endswith("_cents") else say_plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")
 
-    def _build_prompt(self, wanted_field: Field) -> Prompt:
+    def _build_prompt(self, entry: Field) -> Prompt:
+        """Return the prompt for the value of a form's field."""
         return Prompt(
-            label=self._build_label(wanted_field),
-            kind=_KINDS[wanted_field.kind],
-            length_max=wanted_field.length_max,
+            label=self._build_label(entry),
+            kind=_KINDS[entry.kind],
+            length_max=entry.length_max,
             choices=tuple(
-                Action(id=choice, label=self._format_choice(wanted_field, choice))
-                for choice in wanted_field.choices
+                Action(id=choice, label=self._format_choice(entry, choice)) for choice in entry.choices
             ),
         )

@@ -14,10 +14,10 @@ _LISTED: Final = 50
 
 
 class SheetList(Place):
-    """Page of the last interventions, newest first."""
+    """Page of the sheets of the last interventions, newest first."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line per intervention."""
+        """Return the page with one line per intervention."""
         rows = tuple(
             Row(
                 cells=(
@@ -35,19 +35,19 @@ class SheetList(Place):
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a sheet."""
-        found = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
-        return refuse("not_offered") if found is None else Go(OneSheet(found))
+        """Open the sheet of the touched intervention."""
+        selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
+        return refuse("not_offered") if selected_sheet is None else Go(OneSheet(selected_sheet))
 
 
 class OneSheet(Place):
-    """Page of one sheet, as it was when it was opened."""
+    """Page of one intervention sheet, as it was when it was opened."""
 
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
-        """Return the sheet."""
+        """Return the page with the tables of the intervention sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
 
@@ -57,10 +57,12 @@ class OneSheet(Place):
 
 
 def _list_last_sheets(machine: Machine) -> list[Sheet]:
+    """Return the sheets of the last interventions, newest first."""
     return list(iter_sheets(machine.journal, machine.entries))[::-1][:_LISTED]
 
 
 def _format_end(sheet: Sheet) -> Words:
+    """Return when the intervention ended, or that it is open, as text."""
     return say_time(sheet.ended) if sheet.ended else say("service.sheet.open")
 
 

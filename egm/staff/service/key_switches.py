@@ -20,20 +20,22 @@ _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
 def iter_concerned_positions(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
-    """Yield the positions that an event from the board of ``number`` concerns."""
-    own, served = beside.at[number], tuple(beside.iter_positions_served(number))
+    """Yield the player positions that an event from the I/O board of position ``number`` concerns."""
+    own_position, served = beside.at[number], tuple(beside.iter_positions_served(number))
     if event.type is EventType.KEY_TURNED:
-        waiting = [each for each in served if waits_for_key(each.engine, event)]
-        return (min(waiting, key=_order_of_service, default=own),)
+        waiting = [position for position in served if waits_for_key(position.engine, event)]
+        return (min(waiting, key=_order_of_service, default=own_position),)
     if event.type is EventType.MENU_CLOSED:
-        return [each for each in served if each is own or _has_menu(each.engine.machine)]
-    return (own,)
+        return [
+            position for position in served if position is own_position or _has_menu(position.engine.machine)
+        ]
+    return (own_position,)
 
 
-def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
-    """Return whether turning an attendant's key would do something at a position now, besides showing a refusal."""
+def waits_for_key(engine: Engine[Machine], key_event: Event) -> bool:
+    """Return whether the turn of an attendant's key would do more at a player position now than show a refusal."""
     machine = engine.machine
-    if not engine.accepts_event(turned):
+    if not engine.accepts_event(key_event):
         return False
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.faults.values())
@@ -44,7 +46,7 @@ def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
 
 
 def _order_of_service(position: AtWork) -> int:
-    """Return the rank of a position among those that wait for a key: payments first, then tilts.
+    """Return the rank of a player position among those that wait for a key: payments first, then tilts.
 
     So a failing random number generator delays neither.
     """
@@ -53,4 +55,5 @@ def _order_of_service(position: AtWork) -> int:
 
 
 def _has_menu(machine: Machine) -> bool:
+    """Return whether the service menu is open at this player position."""
     return machine.state(ServiceDesk).is_open

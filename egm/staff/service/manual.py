@@ -72,64 +72,69 @@ class Chapter:
 
     @property
     def title(self) -> Words:
-        """Return its title."""
+        """Return the chapter's title."""
         return say(f"manual.chapter.{self.id}")
 
     def table(self, menu: Menu) -> Table:
-        """Return the whole chapter as a table."""
+        """Return the whole chapter of the manual as a table."""
         heads = tuple(say(f"manual.column.{name}") for name in self.columns)
         return Table(columns=heads, rows=tuple(Row(cells=cells) for cells in self.rows(menu)))
 
 
 def join_texts(keys: Iterable[str], between: str = "") -> Words:
-    """Return several catalogue texts as a list in one cell."""
+    """Return several catalogue texts as a list in one cell, separated by ``between``."""
     return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
 
 
 def list_fault_codes() -> list[str]:
-    """Return every fault of the machine, as ``device.code`` or a code alone."""
-    known = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
-    return sorted({*known, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
+    """Return the code of every fault of the machine, as ``device.code`` or a code alone, sorted."""
+    device_codes = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
+    return sorted({*device_codes, "monitoring.port_taken", *(code for code in FAULTS if "*" not in code)})
 
 
 def _iter_fault_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each fault: text, remedy, effect, who clears it, and code."""
     for code in list_fault_codes():
-        found = get_fault(code)
+        fault = get_fault(code)
         effect = (
             "stop"
-            if found.locks
+            if fault.locks
             else "closes"
-            if found.closes
+            if fault.closes
             else "hampers"
-            if found.disables_device
+            if fault.disables_device
             else "log"
         )
         yield (
             say_code("tilt.text", code),
             say(f"manual.remedy.{code}"),
             say(f"manual.effect.{effect}"),
-            say(f"manual.clears.{found.cleared_by}"),
+            say(f"manual.clears.{fault.cleared_by}"),
             say_plain(code),
         )
 
 
 def _iter_state_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each machine state: name and meaning, the most pressing first."""
     for state in (*PRESSING, *(state for state in State if state not in PRESSING)):
         yield say(f"manual.state.{state}"), say(f"manual.state_means.{state}")
 
 
 def _list_permitted_roles(permission: Permission | None) -> Words:
+    """Return the roles that have a permission, in one cell; every role if no permission is required."""
     return join_texts(
         f"manual.role.{role}" for role in Role if permission is None or permission in find_permissions(role)
     )
 
 
 def _iter_permission_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each permission: name and permitted roles."""
     for permission in Permission:
         yield say(f"manual.permission.{permission}"), _list_permitted_roles(permission)
 
 
 def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each page of the service menu: name, section and permitted roles."""
     for subject in SUBJECTS:
         for entry in menu.list_subject_pages(subject):
             yield (
@@ -140,6 +145,7 @@ def _iter_menu_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _iter_form_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each staff form: title, fields, conditions, states, persons and roles."""
     for form in menu.forms:
         yield (
             say(f"form.{form.id}.title"),
@@ -161,7 +167,10 @@ def iter_state_set_names(menu: Menu, event: EventName) -> Iterator[str]:
 
 
 def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, ...]]]:
+    """Return the function that yields the numbered steps of a procedure as rows of the manual."""
+
     def rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+        """Yield the numbered steps of the procedure."""
         for number in range(1, STEPS[procedure] + 1):
             yield say_plain(number), say(f"manual.steps.{procedure}.s{number}")
 
@@ -169,24 +178,27 @@ def _build_step_rows(procedure: str) -> Callable[[Menu], Iterator[tuple[Words, .
 
 
 def _iter_denomination_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's rows about changing denominations: who may do it, and the steps."""
     form = next((form for form in menu.forms if form.id == "options_denomination"), None)
     yield from _iter_form_details(form)
     yield from _build_step_rows("denomination")(menu)
 
 
 def _iter_memory_clear_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's rows about a memory clear: who may do it, and the steps."""
     yield say("manual.column.roles"), _list_permitted_roles(Permission.CLEAR_MEMORY)
     yield from _build_step_rows("memory")(menu)
 
 
 def _iter_form_details(form: Form | None) -> Iterator[tuple[Words, ...]]:
-    """Yield the rows for the permission and the fields of a form."""
+    """Yield the manual's rows about a form: the roles permitted to use it, and its conditions."""
     if form is not None:
         yield say("manual.column.roles"), _list_permitted_roles(form.permission)
         yield say("manual.column.needs"), join_texts(f"service.needs.{need.__name__}" for need in form.needs)
 
 
 def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each meter: name, unit, whether it is a total or a level, and code."""
     for meter in METERS:
         reads = "level" if meter.is_level else "total"
         yield (
@@ -205,11 +217,13 @@ def _iter_meter_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _iter_door_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
     for kind, doors in COVERED.items():
         yield say(f"form.intervention.kind_{kind}"), join_texts(f"door.{door}" for door in sorted(doors))
 
 
 def _iter_serial_line_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each device protocol: device, line settings and wiring."""
     for protocol, entry in PROTOCOLS.items():
         line = entry.line
         yield (
@@ -230,6 +244,7 @@ _INPUT_WORDS: Final = {
 
 
 def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each input, tower light and mechanical counter of the I/O board."""
     for number, (group, name) in enumerate(INPUTS):
         yield say(f"{_INPUT_WORDS[group]}.{name}"), say(f"manual.input.{group}"), say_plain(number)
     for number, name in enumerate(TOWER):
@@ -239,6 +254,7 @@ def _iter_input_rows(_: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _iter_event_rows(menu: Menu) -> Iterator[tuple[Words, ...]]:
+    """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
     for subject, event in menu.entries.iter_significant():
         yield (
             say_event(subject),
@@ -261,7 +277,7 @@ def say_event(pattern: str) -> Words:
 
 
 def _find_subject_text_key(kind: str, about: str) -> str:
-    """Return the text key of an entry's subject: a door, a fault, a menu; empty if it has none."""
+    """Return the text key of what an entry concerns: a door, a fault, a menu; empty if it concerns nothing."""
     if not about:
         return ""
     if kind.startswith("fault."):

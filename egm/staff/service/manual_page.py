@@ -15,7 +15,7 @@ _COLUMNS: Final = 2
 
 
 class Manual(Place):
-    """Page of the active faults, each with its remedy, and of the chapters."""
+    """Page of the manual: the active faults, each with its remedy, and the chapters."""
 
     def page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each active fault and for each chapter."""
@@ -33,7 +33,7 @@ class Manual(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Enter a chapter, or directly one of its lines."""
+        """Open the page of a chapter, or directly of one of its lines."""
         name, _, place = action.partition(":")
         chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
         if chapter is None:
@@ -43,12 +43,12 @@ class Manual(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Chapter(Place):
-    """Page of one chapter: its table, or a searchable list if the table is too wide for the screen."""
+    """Page of one chapter of the manual: its table, or a searchable list if the table is too wide."""
 
     chapter: Chapter
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the lines."""
+        """Return the page with the chapter's lines."""
         table = self.chapter.table(machine.state(Menu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
@@ -62,7 +62,7 @@ class _Chapter(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a line."""
+        """Open the page of the touched line of the chapter."""
         rows = self.chapter.table(machine.state(Menu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
             return refuse("not_offered")
@@ -71,13 +71,13 @@ class _Chapter(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Line(Place):
-    """Page of one complete line of a chapter."""
+    """Page of one complete line of a chapter of the manual."""
 
     chapter: Chapter
     row: Row
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return each cell with the name of its column."""
+        """Return the page with each cell of the line beside the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))

@@ -24,7 +24,7 @@ SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """The contributions of all features to the main menu: pages and forms.
+    """The pages and forms that all features contribute to the main menu.
 
     ``rules`` decide what a form's event does. ``entries``: the declared journal entries, for the manual.
     """
@@ -35,19 +35,19 @@ class Menu:
     entries: Entries
 
     def list_subject_pages(self, subject: str) -> tuple[MenuEntry, ...]:
-        """Return the pages of a subject."""
+        """Return the pages in one section of the main menu."""
         return tuple(entry for entry in self.pages if entry.subject == subject)
 
     def list_subject_forms(self, subject: str) -> tuple[Form, ...]:
-        """Return the forms of a subject."""
+        """Return the staff forms in one section of the main menu."""
         return tuple(form for form in self.forms if form.subject == subject)
 
 
 class MainMenu(Place):
-    """Page of the subjects available to the signed-in person, and of the other positions."""
+    """Main menu: the sections available to the signed-in person, and the other player positions."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one key per subject, the search and, with several positions, what waits at each."""
+        """Return a page with one key per section, the search and, with several positions, what waits at each."""
         subjects = tuple(
             Action(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
@@ -65,18 +65,18 @@ class MainMenu(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a subject, the search, a page or a form; or move to another position."""
-        what, _, subject = action.partition(":")
-        if what == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
+        """Open a section, the search, a page or a form; or move the menu to another position."""
+        target, _, subject = action.partition(":")
+        if target == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
             return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
-        if what == "subject" and subject in SUBJECTS:
+        if target == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
         return Go(_Search()) if action == "search" else _find_move(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject(Place):
-    """Page of one subject: its pages, then its forms."""
+    """Page of one section of the main menu: its pages, then its forms."""
 
     subject: str
 
@@ -90,15 +90,15 @@ class _Subject(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a page or a form."""
+        """Open the touched page or form."""
         return _find_move(machine, action)
 
 
 class _Search(Place):
-    """Page of every line of the menu, which the screen filters by the letters typed."""
+    """Page of every line of the main menu, which the screen filters by the letters typed."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return all lines of all subjects."""
+        """Return a page with the lines of all sections of the main menu."""
         return ServicePage(
             id="",
             title=say("service.menu.search"),
@@ -108,26 +108,26 @@ class _Search(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a page or a form."""
+        """Open the touched page or form."""
         return _find_move(machine, action)
 
 
 def _iter_position_tables(machine: Machine) -> Iterator[Table]:
-    """Yield the positions of a machine with several: which is shown, and the hand-pays waiting at each."""
+    """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
     at = machine.state(SideBySide).at
     if len(at) < 2:
         return
     rows = []
-    for place, position in sorted(at.items()):
+    for number, position in sorted(at.items()):
         handpay = position.engine.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         rows.append(
             Row(
                 cells=(
-                    say_number(place),
+                    say_number(number),
                     say_code("manual.state", position.engine.state.value),
                     say_plain("") if handpay is None else say_money(handpay.amount_cents),
                 ),
-                action="" if place == machine.position.number else f"position:{place}",
+                action="" if number == machine.position.number else f"position:{number}",
                 mark="" if handpay is None else "warning",
             )
         )
@@ -135,34 +135,34 @@ def _iter_position_tables(machine: Machine) -> Iterator[Table]:
 
 
 def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
-    """Yield the pages and forms of these subjects, one table each."""
-    for place, title in enumerate(("reading", "forms")):
-        rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, place))
+    """Yield the pages and forms in these sections of the main menu, one table each."""
+    for part, title in enumerate(("reading", "forms")):
+        rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, part))
         if rows:
             yield Table(title=say(f"service.section.{title}"), rows=rows)
 
 
-def _iter_subject_rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[Row]:
-    """Yield the lines of a subject that the signed-in person may use.
+def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) -> Iterator[Row]:
+    """Yield the lines in a section of the main menu that the signed-in person may use.
 
-    ``place`` selects the pages (0) or the forms (1); with None, both are listed.
+    ``part`` selects the pages (0) or the forms (1); with None, both are listed.
     """
     person, menu = machine.state(ServiceDesk).person, machine.state(Menu)
     if person is None:
         return
-    for entry in menu.list_subject_pages(subject) if place != 1 else ():
+    for entry in menu.list_subject_pages(subject) if part != 1 else ():
         if entry.permission is None or person.may(entry.permission):
             yield Row(cells=(say(f"service.menu.{entry.id}"),), action=entry.id)
-    for form in menu.list_subject_forms(subject) if place != 0 else ():
+    for form in menu.list_subject_forms(subject) if part != 0 else ():
         if person.may(form.permission):
             yield Row(cells=(say(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
 
 def _find_move(machine: Machine, action: str) -> Move:
-    """Return the move into a page or a form that the signed-in person may use."""
+    """Return the move into the page or form that a line of the main menu names, if the person may use it."""
     if action not in {row.action for subject in SUBJECTS for row in _iter_subject_rows(machine, subject)}:
         return refuse("not_offered")
-    menu, (what, _, name) = machine.state(Menu), action.partition(":")
-    if what == "form":
+    menu, (target, _, name) = machine.state(Menu), action.partition(":")
+    if target == "form":
         return Go(Filling(next(form for form in menu.forms if form.id == name)))
     return Go(next(entry for entry in menu.pages if entry.id == action).make())

@@ -26,15 +26,15 @@ _BETS: Final = ("bet_minimum", "bet_limit")
 
 
 class OptionList(Place):
-    """Page of every approved game, and of minimum and maximum bet."""
+    """Page of the operator's options: every approved game, and the minimum and maximum bet."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the options as they will be from the next start on."""
+        """Return the page with the options as they will be from the next start on."""
         options = Options.of(machine)
         rows = []
         for game_id, admitted in machine.state(InstalledGames).denominations_cents.items():
             offered = options.offered(game_id, admitted)
-            now = machine.denominations_cents.get(game_id, ())
+            current_cents = machine.denominations_cents.get(game_id, ())
             rows.append(
                 Row(
                     cells=(
@@ -44,7 +44,7 @@ class OptionList(Place):
                         say_money(*(offered or admitted)),
                     ),
                     action=f"game:{game_id}",
-                    mark="" if offered == now else "warning",
+                    mark="" if offered == current_cents else "warning",
                 )
             )
         limit_cents, play = options.bet_limit_cents, machine.profile.play
@@ -66,12 +66,12 @@ class OptionList(Place):
             ),
             actions=(
                 BACK,
-                *(Action(id=each, label=say(f"service.options.{each}")) for each in _BETS),
+                *(Action(id=option, label=say(f"service.options.{option}")) for option in _BETS),
             ),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter a game, or the form of the bet limits."""
+        """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.state(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
@@ -80,19 +80,20 @@ class OptionList(Place):
 
 @dataclass(frozen=True, slots=True)
 class OneGame(Place):
-    """Page of one game: on or off, and each of its denominations."""
+    """Page of the options of one game: on or off, and each of its denominations."""
 
     game_id: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return what can be set for it."""
+        """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
             Options.of(machine),
             machine.state(InstalledGames).denominations_cents[self.game_id],
         )
-        chosen = options.denominations_cents.get(self.game_id, admitted)
+        offered_cents = options.denominations_cents.get(self.game_id, admitted)
         rows = (
-            (say_money(c), say("service.test.on" if c in chosen else "service.test.off")) for c in admitted
+            (say_money(c), say("service.test.on" if c in offered_cents else "service.test.off"))
+            for c in admitted
         )
         return ServicePage(
             id="",
@@ -106,7 +107,7 @@ class OneGame(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Enter the form."""
+        """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
         form = OPTIONS[action]

@@ -55,7 +55,7 @@ class Meters(Place):
     by: str = ""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the jurisdiction's names first, then everything that is not zero."""
+        """Return the meters' page: the jurisdiction's names first, then every meter that is not zero."""
         reading = machine.journal.meters()
         if self.by:
             tables = self._build_split_tables(machine)
@@ -74,19 +74,20 @@ class Meters(Place):
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Split by another dimension."""
+        """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
         self.by = "" if action == "whole" else action
         return Stay()
 
     def _build_split_tables(self, machine: Machine) -> tuple[Table, ...]:
+        """Return one table for each meter, split by the chosen dimension."""
         reading = machine.journal.meters()
         tables = []
         for name in reading.values:
-            known = BY_NAME.get(name)
-            counts = ".since_" not in name and (known is None or not known.is_level)
-            parts = reading.by(name, self.by) if counts else {}
+            meter = BY_NAME.get(name)
+            can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
+            parts = reading.by(name, self.by) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
                     (self._format_dimension_value(machine, part), say_meter_value(name, value))
@@ -96,7 +97,7 @@ class Meters(Place):
         return tuple(tables)
 
     def _format_dimension_value(self, machine: Machine, part: str) -> Words:
-        """Return the text of a dimension's value: a bill or denomination as money, a game by its title."""
+        """Return the text of a meter dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
         if self.by.endswith("_cents") and part.isdigit():
@@ -106,7 +107,7 @@ class Meters(Place):
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[Table]:
-    """Yield every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
+    """Yield tables of every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
     tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
     for name, value in reading.values.items():
         base, _, mark = name.partition(".since_")
@@ -120,6 +121,7 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[Table]:
 
 
 def _format_local_value(machine: Machine, name: str, value: int) -> Words:
+    """Return a meter's value in the unit of the jurisdiction's meter."""
     return say_meter_value(NAMES[machine.profile.staff.meter_names][name][0], value)
 
 
@@ -130,7 +132,7 @@ class Log(Place):
     log: logs.Log
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return a page with one line per entry: when, what, how much, who."""
+        """Return a page with one line per journal entry of the log: when, what, how much, who."""
         entries = machine.entries.read_log(machine.journal, self.log)
         table = Table(
             columns=build_column_titles("time", "event", "amount", "detail", "person"),
@@ -144,9 +146,10 @@ class Log(Place):
 
 
 def _build_entry_row(machine: Machine, entry: StoredEntry) -> Row:
+    """Return the line of a log about a journal entry: time, event, amount, subject and person."""
     record = recall.read_details(entry)
     cents = record.get("amount_cents")
-    known = machine.entries.find_significance(entry)
+    significance = machine.entries.find_significance(entry)
     return Row(
         cells=(
             say_time(entry.time_utc.isoformat()),
@@ -155,16 +158,16 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> Row:
             _format_entry_subject(record),
             say_person(find_author(entry)),
         ),
-        mark="" if known is None or known.effect in {"log", "lamp"} else "warning",
+        mark="" if significance is None or significance.effect in {"log", "lamp"} else "warning",
     )
 
 
 def _format_entry_subject(record: Mapping[str, Any]) -> Words:
-    """Return what an entry is about as text: a door, a fault or a reason code; empty if it names nothing."""
+    """Return what a journal entry concerns as text: a door, a fault or a reason code; empty if it names nothing."""
     prizes = record.get("prizes")
     if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
-        things = [each for each in prizes if isinstance(each, Mapping)]
-        return say_prize_names(things) if things else say_plain(str(record.get("game", "")))
+        named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
+        return say_prize_names(named_prizes) if named_prizes else say_plain(str(record.get("game", "")))
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
         if isinstance(record.get(name), str) and record[name]:
             return say_code(section, record[name])
@@ -174,13 +177,13 @@ def _format_entry_subject(record: Mapping[str, Any]) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Place):
-    """Page of tables only; ``title`` is the key of its title, and ``tables`` creates its tables."""
+    """Page of the service menu with tables only; ``title`` is the key of its title, ``tables`` creates its tables."""
 
     title: str
     tables: Callable[[Machine], tuple[Table, ...]]
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the tables."""
+        """Return the page with its tables."""
         return ServicePage(
             id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)
         )
@@ -191,7 +194,7 @@ class Listing(Place):
 
 
 def _build_software_tables(machine: Machine) -> tuple[Table, ...]:
-    """Return the running software, down to each game's digest and each device's own identification (J-12, A-19)."""
+    """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
     profile, bench = machine.profile, machine.state(ServiceDesk).bench
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     signed = (
@@ -245,7 +248,7 @@ def _build_software_tables(machine: Machine) -> tuple[Table, ...]:
 
 
 def _build_clock_tables(machine: Machine) -> tuple[Table, ...]:
-    """Return the time, and past corrections of the clock, which the operating system owns."""
+    """Return the tables of the time, and of past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
         Row(cells=(say_time(change["last_entry"]), say_time(change["now"])), mark="warning")
@@ -263,12 +266,15 @@ def _build_clock_tables(machine: Machine) -> tuple[Table, ...]:
 
 
 def _build_inventory_tables(machine: Machine) -> tuple[Table, ...]:
-    """Return the technical sheet (Monaco art. 19.4)."""
+    """Return the tables of the machine's technical sheet (Monaco art. 19.4)."""
     return read_technical_sheet(machine.journal).tables()
 
 
 def _build_memory_tables(machine: Machine) -> tuple[Table, ...]:
-    """Return the state of the memory, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
+    """Return the tables of the memory's state, and of how it is cleared.
+
+    It is never cleared from here, nor without two persons (A-20, A-21).
+    """
     journal = machine.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
     cleared = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")

@@ -13,19 +13,19 @@ from egm.staff.words import BACK, say
 
 
 class OwnPin(Place):
-    """Page for one's own PIN. The first input is stored only until it is repeated."""
+    """Page on which persons change their own PIN. The first input is stored only until it is repeated."""
 
     def __init__(self) -> None:
         self._typed = ""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return the prompt for the new PIN, or for its repetition."""
+        """Return the page with the prompt for the new PIN, or for its repetition."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)
         return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Accept it twice, and store its digest; the journal records that it was changed, and by whom."""
+        """Accept the new PIN, typed twice, and store its digest; the journal records the change, and by whom."""
         person = machine.state(ServiceDesk).person
         if action != "enter" or person is None:
             return refuse("not_offered")

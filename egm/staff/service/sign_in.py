@@ -52,12 +52,12 @@ class SignIn(Place):
     not_id: str = ""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return the prompt for the number."""
+        """Return the page with the prompt for the staff number."""
         prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Accept the number, and continue with its PIN."""
+        """Accept the staff number, and continue with its PIN."""
         if action != "enter":
             return refuse("not_offered")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
@@ -67,34 +67,34 @@ class SignIn(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Pin(Place):
-    """Page of the PIN, entered from the number's page: BACK leads there."""
+    """Page on which a person types the PIN, opened from the page of the staff number: BACK leads there."""
 
     sign_in: SignIn
     number: str
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return the prompt for the PIN of the number."""
+        """Return the page with the prompt for the PIN of the staff number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Authenticate the person, or ask again without saying what was wrong."""
+        """Authenticate the person by PIN and continue, or ask again without saying what was wrong."""
         if action != "enter":
             return refuse("not_offered")
         try:
             read_staff(machine)
         except OperatorError:
             return refuse("staff_unreadable")
-        found, permission = authenticate(machine, self.number, text), self.sign_in.permission
-        if isinstance(found, str):
-            return refuse(found)
-        if found.id == self.sign_in.not_id:
+        person, permission = authenticate(machine, self.number, text), self.sign_in.permission
+        if isinstance(person, str):
+            return refuse(person)
+        if person.id == self.sign_in.not_id:
             return refuse("same_person")
-        if permission is not None and not found.may(permission):
-            details = SignInNotPermitted(person=found.id, permission=permission)
+        if permission is not None and not person.may(permission):
+            details = SignInNotPermitted(person=person.id, permission=permission)
             machine.post(SIGN_IN_NOT_PERMITTED, details)
             return refuse("not_permitted")
-        return self.sign_in.then(machine, found)
+        return self.sign_in.then(machine, person)
 
 
 #: The entry of each kind of change to the roster.
@@ -109,35 +109,35 @@ PLACES = 2
 
 
 def read_staff(machine: Machine) -> None:
-    """Read the roster again, and record its changes since the last reading.
+    """Read the staff roster again, and record its changes since the last reading.
 
     Raises RosterError, with a technician's fault, if it cannot be read or is not the one recorded
     (:mod:`egm.people.recorded`): then nobody can sign in. A second copy that is the recorded one replaces
     such a roster; the fault is raised nevertheless, unless the file was only damaged.
     """
     take_over_wrong_pins(machine)
-    here = machine.state(Roster)
+    loaded_roster = machine.state(Roster)
     recorded = Recorded.of(machine.memory.get(StaffKey.STAFF))
-    if here.path is not None:
+    if loaded_roster.path is not None:
         try:
-            roster, refused = load_recorded(here.path, here.spare, recorded)
+            roster, refused = load_recorded(loaded_roster.path, loaded_roster.spare, recorded)
             machine.install(roster)
             if refused:
-                here.path.unlink(missing_ok=True)
-                roster.write_to(here.path)
+                loaded_roster.path.unlink(missing_ok=True)
+                roster.write_to(loaded_roster.path)
                 machine.post(STAFF_RESTORED, Reason(why=str(refused)))
                 if not isinstance(refused, RosterDamaged):
                     _raise_roster_fault(machine, str(refused))
         except (OperatorError, OSError) as error:
-            machine.install(Roster(here.path, spare=here.spare))
+            machine.install(Roster(loaded_roster.path, spare=loaded_roster.spare))
             machine.post(STAFF_UNREADABLE, Reason(why=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
-    now = machine.state(Roster)
-    _keep_second_copy(now)
+    current_roster = machine.state(Roster)
+    _keep_second_copy(current_roster)
     if not recorded.number:
-        _seal_first(now)
-    for change in now.since(recorded.number):
+        _seal_first(current_roster)
+    for change in current_roster.since(recorded.number):
         machine.post(
             _CHANGES[change.what],
             RosterChanged(
@@ -154,11 +154,12 @@ def read_staff(machine: Machine) -> None:
 
 
 def _raise_roster_fault(machine: Machine, why: str) -> None:
+    """Raise the technician's fault about a staff roster that is not the recorded one."""
     raise_fault(machine, STAFF_ROSTER, detail=why)
 
 
 def _keep_second_copy(roster: Roster) -> None:
-    """Store the second copy before the journal has the changes, so that a recorded roster is always on both media."""
+    """Store the roster's second copy before the journal has the changes: a recorded roster is on both media."""
     if roster.path is None or roster.spare is None or not roster.changes:
         return
     with contextlib.suppress(OSError, RosterError):
@@ -169,7 +170,7 @@ def _keep_second_copy(roster: Roster) -> None:
 
 
 def _seal_first(roster: Roster) -> None:
-    """Seal a roster from before the machine key existed, before the journal records its first change.
+    """Seal a staff roster from before the machine key existed, before the journal records its first change.
 
     The power may fail between two recorded changes: what follows a recorded change is only trusted if it is
     sealed.

@@ -10,7 +10,7 @@ from egm.staff.events import MenuEnd
 
 
 class ServiceTimeout:
-    """Timer that restarts with each answer to a page, whose id changes then."""
+    """Timer that signs out an idle person; it restarts with each answer to a service page, whose id changes then."""
 
     name = "service menu"
 
@@ -21,11 +21,11 @@ class ServiceTimeout:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Wait until cancelled; the timer does the work."""
+        """Wait until cancelled; the idle timer does the work."""
         await asyncio.get_running_loop().create_future()
 
     def changed(self, now: Snapshot) -> None:
-        """Restart the timer if the page has changed, and stop it if no page is open."""
+        """Restart the timer if the service page has changed, and stop it if no page is open."""
         page = "" if now.page is None else now.page.id
         if page == self._page:
             return
@@ -37,10 +37,11 @@ class ServiceTimeout:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._expire)
 
     def _expire(self) -> None:
+        """Request that the service menu be closed."""
         self._timer = None
         self._handle(Event(EventType.MENU_CLOSED, MenuEnd(why="time_out")))
 
 
 def create_service_timeout(context: MachineContext) -> Iterable[Attachment]:
-    """Create the timeout of the machine's menu."""
+    """Create the timeout of the machine's service menu."""
     return (ServiceTimeout(context),)

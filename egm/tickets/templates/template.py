@@ -83,11 +83,13 @@ Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
 
 
 class _Table(BaseModel):
+    """Base class of the tables of a ticket template; an unknown key is refused."""
+
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Bars(_Table):
-    """The bar code; ``at_mm`` is the middle of its upper edge."""
+    """The position and size of a ticket's bar code; ``at_mm`` is the middle of its upper edge."""
 
     at_mm: tuple[Millimetres, Millimetres]
     height_mm: Annotated[float, Field(ge=8, le=30)]
@@ -95,7 +97,7 @@ class Bars(_Table):
 
 
 class Line(_Table):
-    """One printed line.
+    """One printed line of a ticket template.
 
     ``at_mm`` is the middle of its height, and its start, middle or end as ``align`` says. ``text`` is by
     language; the languages of a bilingual ticket are side by side in one line, or each has its own line
@@ -113,7 +115,7 @@ class Line(_Table):
     text: Text
 
     def fields(self, language: str) -> frozenset[str]:
-        """Return the fields that the line prints in a language."""
+        """Return the names of the template fields that the line prints in a language."""
         parsed = string.Formatter().parse(self.text.get(language, ""))
         return frozenset(name for _, name, _, _ in parsed if name is not None)
 
@@ -129,7 +131,7 @@ class CageAct(StrEnum):
 
 
 class CageRules(_Table):
-    """The jurisdiction's rules for tickets at the cage."""
+    """The jurisdiction's rules for cashiers who handle tickets at the cage."""
 
     two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
     """Acts that require two persons."""
@@ -138,7 +140,10 @@ class CageRules(_Table):
 
 
 class Template(_Table):
-    """The ticket of one jurisdiction. ``locales`` has the locale for each language; the first is the main language."""
+    """The layout and texts of one jurisdiction's tickets.
+
+    ``locales`` has the locale for each language; the first is the main language.
+    """
 
     id: str
     ticket: TicketClass
@@ -161,7 +166,7 @@ class Template(_Table):
 
     # ------------------------------------------------------------------ printing
     def texts(self, ticket: Ticket, language: str) -> dict[str, str]:
-        """Return the text of each line of this ticket, by the name of the line; "" if the line is empty.
+        """Return the printed text of each line of a ticket, by the name of the line; "" if the line is empty.
 
         If the template lacks the language, the main one is used.
         """
@@ -180,16 +185,16 @@ class Template(_Table):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the lines in order, without the bar code; they are the fields of a printer's template."""
+        """Return the names of the lines in order, without the bar code: the fields of a printer's template."""
         return tuple(line.name for line in self.lines)
 
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """Return the ticket as a print job with a text for each of :attr:`names`, in characters that printers have."""
+        """Return a ticket as a print job: a text for each of :attr:`names`, in characters that printers have."""
         fields = {name: _to_plain_text(text) for name, text in self.texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
     def check_house(self, house: House) -> None:
-        """Raise :class:`InvalidTicket` if a mandatory field would be empty at this venue."""
+        """Raise :class:`InvalidTicket` if a field that a ticket must print would be empty at this venue."""
         for name in MANDATORY[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(
@@ -198,13 +203,13 @@ class Template(_Table):
                 )
 
     def _format_values(self, ticket: Ticket, language: str) -> dict[str, str]:
-        """Return the text of every field of the template for one ticket."""
+        """Return the text of every template field for one ticket, by the field's name."""
         zone, locale = ticket.house.zone, self.locales[language]
         local = ticket.issued_at.astimezone(zone)
         expires = self.never[language]
         if ticket.expires_at is not None:
-            last = (ticket.expires_at - timedelta(seconds=1)).astimezone(zone)
-            expires = format_date(last, self.date, locale=locale)
+            last_day = (ticket.expires_at - timedelta(seconds=1)).astimezone(zone)
+            expires = format_date(last_day, self.date, locale=locale)
         return {
             **{name: text[language] for name, text in self.constants.items()},
             "site": ticket.house.site,
@@ -229,6 +234,7 @@ class Template(_Table):
     # ------------------------------------------------------------------ checking
     @model_validator(mode="after")
     def _check_template(self) -> "Template":
+        """Refuse a ticket template that breaks any of the rules below."""
         for code, locale in self.locales.items():
             _check_locale(code, locale)
         self._check_words()
@@ -238,7 +244,7 @@ class Template(_Table):
         return self
 
     def _check_words(self) -> None:
-        """Refuse a template that lacks a text in one of its languages, or names an unknown field."""
+        """Refuse a ticket template that lacks a text in one of its languages, or names an unknown field."""
         tables = {
             **{f"kinds.{kind}": self.kinds.get(kind, {}) for kind in TicketKind},
             **{f"constants.{name}": text for name, text in self.constants.items()},
@@ -248,21 +254,21 @@ class Template(_Table):
         for key, text in tables.items():
             if missing := [code for code in self.locales if code not in text]:
                 raise ValueError(f"{key}: no text for {', '.join(missing)}")
-        known = FIELDS | self.constants.keys()
+        known_fields = FIELDS | self.constants.keys()
         for line in self.lines:
             for language in line.text:
                 if language not in self.locales:
                     raise ValueError(f"lines.{line.name}.text: {language} is not among the locales")
-                if unknown := line.fields(language) - known:
+                if unknown := line.fields(language) - known_fields:
                     raise ValueError(f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown))}")
 
     def _check_mandatory(self, language: str) -> None:
-        """Refuse a template that lacks a mandatory field in a language, or a second, turned number."""
-        printed = [line for line in self.lines if language in line.text]
-        there = frozenset[str]().union(*(line.fields(language) for line in printed))
-        if missing := [name for name in MANDATORY[self.ticket] if name not in there]:
+        """Refuse a ticket template without a mandatory field in a language, or without a second, turned number."""
+        printed_lines = [line for line in self.lines if language in line.text]
+        printed_fields = frozenset[str]().union(*(line.fields(language) for line in printed_lines))
+        if missing := [name for name in MANDATORY[self.ticket] if name not in printed_fields]:
             raise ValueError(f"lines: a {self.ticket} must print {', '.join(missing)} (language {language})")
-        numbers = [line for line in printed if "number" in line.fields(language)]
+        numbers = [line for line in printed_lines if "number" in line.fields(language)]
         edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
         if len(numbers) < 2 or not edge:
             raise ValueError(
@@ -271,6 +277,7 @@ class Template(_Table):
             )
 
     def _check_places(self) -> None:
+        """Refuse a ticket template with duplicate line names, or with a line or bar code that runs off the paper."""
         names = [line.name for line in self.lines]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"lines: {', '.join(twice)} appears twice")
@@ -284,22 +291,23 @@ class Template(_Table):
 
 
 def _is_on_paper(line: Line) -> bool:
-    """Return whether the line stays on the paper at its full width."""
+    """Return whether a line of a ticket template stays on the paper at its full width."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
-    before = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
+    start_distance = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
     if line.turn == 90:
-        before = line.width_mm - before
-    fits = along - before >= 0 and along - before + line.width_mm <= length
+        start_distance = line.width_mm - start_distance
+    fits = along - start_distance >= 0 and along - start_distance + line.width_mm <= length
     return fits and across - line.size_mm / 2 >= 0 and across + line.size_mm / 2 <= depth
 
 
 def _check_locale(language: str, locale: str) -> None:
+    """Raise ValueError for an unknown locale, or for one of another language."""
     try:
-        known = Locale.parse(locale)
+        parsed_locale = Locale.parse(locale)
     except (UnknownLocaleError, ValueError) as why:
         raise ValueError(f"locales.{language}: {why}") from None
-    if known.language != language:
+    if parsed_locale.language != language:
         raise ValueError(f"locales.{language}: {locale} is another language")
 
 
@@ -313,32 +321,35 @@ def _format_money(amount_cents: int, currency: str, locale: str) -> str:
 
 
 def _to_plain_text(text: str) -> str:
-    """Return the text in characters that every printer has: accents are removed, other signs spelt out."""
+    """Return a ticket's text in characters that every printer has: accents are removed, other signs spelt out."""
     return "".join(map(_to_plain_character, text))
 
 
 def _to_plain_character(char: str) -> str:
+    """Return the nearest characters that every printer has; a blank for a control character, else ``?``."""
     if char in _FRAMING or not char.isprintable():
         return " "
     for candidate in (char, _SPELT.get(char, char), normalize("NFKD", char)[0]):
-        if all(candidate == candidate.encode(known, "replace").decode(known) for known in _PRINTERS_SETS):
+        if all(
+            candidate == candidate.encode(charset, "replace").decode(charset) for charset in _PRINTERS_SETS
+        ):
             return candidate
     return "?"
 
 
 def list_template_ids() -> tuple[str, ...]:
-    """Return the ids of the templates delivered with the machine."""
+    """Return the ids of the ticket templates delivered with the machine."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
 def _parse_template(data: bytes) -> Template:
-    """Return the parsed template; cached by content, because the same file is read for each ticket."""
+    """Return the parsed ticket template; cached by content, because the same file is read for each ticket."""
     return Template.model_validate(parse_toml(data.decode()))
 
 
 def load_template(name: str | Path) -> Template:
-    """Load a template by id, or from a file.
+    """Load a ticket template by id, or from a file.
 
     Raises :class:`InvalidTicket` naming the file, the key and the reason if it is missing or invalid.
     """
@@ -352,9 +363,9 @@ def load_template(name: str | Path) -> Template:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
         raise InvalidTicket(f"{path.name}: not TOML: {why}") from None
     except ValidationError as why:
-        first = why.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{first['msg']}") from None
+        first_error = why.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first_error["loc"])
+        raise InvalidTicket(f"{path.name}: {where}{': ' if where else ''}{first_error['msg']}") from None
     if template.id != path.stem:
         raise InvalidTicket(f"{path.name}: id: {template.id!r} is not the file's name")
     return template

@@ -12,7 +12,7 @@ from egm.app.features import FEATURES
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import Fate
-from egm.memory_clear.carrying import clearance, inspect_claims
+from egm.memory_clear.carrying import inspect_claims, prepare_clearance
 from egm.memory_clear.claims import CLAIMS, WITH
 from egm.money.keys import MoneyKey
 from egm.play.records.games import GameInProgress
@@ -360,7 +360,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
     found = inspect_claims(tmp_path, FEATURES)
     acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
     with pytest.raises(ClearRefused, match="not settled and not carried over: handpay:1"):
-        clearance(found, acts, **WHO, challenge=found.inspection.challenge)
+        prepare_clearance(found, acts, **WHO, challenge=found.inspection.challenge)
     with pytest.raises(ClearRefused, match="nothing is owed under ghost"):
         build_clearance(found, ghost=build_carried_decision())
     cents = found.proposals[-1].proposed.amount

@@ -63,9 +63,9 @@ def test_a_ticket_ordered_into_an_acceptor_that_is_gone_stays_locked_for_the_rul
     number = room.cash_out_ticket()
     room.offer_ticket(number)
     without = again(room, tmp_path, devices=("printer",), acceptor=False)
-    assert without.store.found(number).state is TicketState.PENDING
+    assert without.store.require_ticket(number).state is TicketState.PENDING
     rule(without, 0)
-    assert without.store.found(number).state is TicketState.ISSUED
+    assert without.store.require_ticket(number).state is TicketState.ISSUED
 
 
 def test_a_credited_bill_of_an_acceptor_that_is_gone_is_closed(tmp_path):

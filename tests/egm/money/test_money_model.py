@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import Decision, clearance, inspect_claims
+from egm.memory_clear.carrying import Decision, inspect_claims, prepare_clearance
 from egm.progressive import posting
 from egm.progressive.level import Level, Terms
 from meters import (
@@ -210,7 +210,11 @@ class MoneyMachine(RuleBasedStateMachine):
             by_hand[name] = int(self.claims()[name])
             acts[name] = Decision(act="paid", amount_cents=by_hand[name], by="A")
         who = {"person": "A", "second_person": "B", "reason": "model"}
-        clear(self.folder, clearance(found, acts, **who, challenge=found.inspection.challenge), now=self.now)
+        clear(
+            self.folder,
+            prepare_clearance(found, acts, **who, challenge=found.inspection.challenge),
+            now=self.now,
+        )
         self.model.meters = Counter()
         self.model.mended |= damaged
         for name, cents in by_hand.items():

@@ -83,7 +83,7 @@ class Machine:
         if believed:
             number = self.room.cash_out_ticket()
             self.tickets[number] = cents
-            ticket = self.room.store.found(number).ticket
+            ticket = self.room.store.require_ticket(number).ticket
             assert abs(ticket.issued_at - self.room.clock.now()) < timedelta(seconds=1)
             self.dated += 1
             return
@@ -99,12 +99,12 @@ class Machine:
         if self.room.state is not State.IDLE or not self.tickets:
             return
         number = self.dice.choice(sorted(self.tickets))
-        record = self.room.store.found(number)
+        record = self.room.store.require_ticket(number)
         is_past = record.is_expired_at(self.room.clock.now()) and self.room.machine.times.is_believed
         self.room.offer_ticket(number)
         if is_past:
             assert self.room.notice == "ticket_refused.expired"
-            assert self.room.store.found(number) == record
+            assert self.room.store.require_ticket(number) == record
             return
         self.room.ledger.credit_stacked_paper()
         self.room.ledger.vend_confirmed()

@@ -120,7 +120,7 @@ def test_a_board_without_a_battery_that_comes_up_in_1970_issues_nothing_until_it
     watch(again)
     assert again.machine.times.is_believed
     number = again.cash_out_ticket()
-    assert again.store.found(number).ticket.issued_at == good + timedelta(minutes=5)
+    assert again.store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
 
 
 # ---------------------------------------------------------------- the cage was quicker
@@ -140,7 +140,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
     assert room.state is State.IDLE
-    assert room.store.found(number).moves[-1].by == "cage:Luc"
+    assert room.store.require_ticket(number).moves[-1].by == "cage:Luc"
 
 
 def test_a_cut_between_credit_and_redemption_and_a_quick_cage_are_a_technicians_tilt(room, tmp_path):
@@ -261,7 +261,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found(room, tmp_path):
     verified = CliRunner().invoke(main, ["audit", "verify", "--state", str(tmp_path)])
     assert verified.exit_code == 1
     assert "was put back or exchanged" in " ".join(verified.output.split())
-    assert back.store.found(number).state is TicketState.ISSUED
+    assert back.store.require_ticket(number).state is TicketState.ISSUED
     back.offer_ticket(number)
     assert back.hands.orders[-1][0] == "return"
 
@@ -299,7 +299,7 @@ def restore_ledger(room, tmp_path, persons=(SUPERVISOR, MANAGER)):
         persons=persons,
         why="looked into",
         at=room.clock.wall,
-        taken=lambda number: taken.get(compute_commitment(numbers, number)),
+        find_redemption=lambda number: taken.get(compute_commitment(numbers, number)),
     )
 
 
@@ -339,7 +339,7 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     restore_ledger(room, tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.machine.faults == {}
-    assert again.store.found(number).state is TicketState.REDEEMED
+    assert again.store.require_ticket(number).state is TicketState.REDEEMED
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
 
@@ -458,7 +458,7 @@ def test_a_ledger_of_before_there_were_seals_is_taken_over_with_its_expired_tick
     (tmp_path / "tickets.log").write_text("".join(f"{json.dumps([row])}\n" for row in rows))
     assert restore_ledger(room, tmp_path) == (3, "unsealed digests, of before there were seals")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.store.found(number).state is TicketState.EXPIRED
+    assert again.store.require_ticket(number).state is TicketState.EXPIRED
     Cage(again.store, again.clock, "Luc", second="Mia").revive(number, "the clock was wrong in March")
     take(again, number)
     assert again.credit_cents == 10_000

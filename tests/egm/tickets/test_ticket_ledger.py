@@ -108,7 +108,7 @@ def test_every_state_and_action(tmp_path, state, action):
         number = store.reserve("i", a_ticket(), by="m").ticket.number
         for step in PATHS[state]:
             store.move(number, step, at=NOW, by="m", redemption_id="r")
-        before = store.found(number)
+        before = store.require_ticket(number)
         assert before.state is state
         needs, leaves = LIFE[action]
         if state in needs:
@@ -116,7 +116,7 @@ def test_every_state_and_action(tmp_path, state, action):
         else:
             with pytest.raises(TicketOrderError, match=f"{action} while {state}"):
                 store.move(number, action, at=NOW, by="m", redemption_id="x")
-            assert store.found(number) == before
+            assert store.require_ticket(number) == before
 
 
 def test_together_is_all_or_nothing(tmp_path):
@@ -130,7 +130,7 @@ def test_together_is_all_or_nothing(tmp_path):
 
         with pytest.raises(TicketOrderError, match="redeem while issued"):
             issue_and_redeem()
-        assert store.found(number).state is TicketState.RESERVED
+        assert store.require_ticket(number).state is TicketState.RESERVED
         store.verify()
 
 

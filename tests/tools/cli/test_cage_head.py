@@ -67,7 +67,7 @@ def test_one_medium_put_back_or_lost_forgets_no_payment(paid, tmp_path, medium):
     (path.parent / HEAD).unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.machine.faults == {}
-    assert again.store.found(number).state is TicketState.REDEEMED
+    assert again.store.require_ticket(number).state is TicketState.REDEEMED
     assert (path.parent / HEAD).exists()
 
 
@@ -100,7 +100,15 @@ def test_a_ledger_whose_head_is_gone_from_both_media_is_damage_until_two_persons
     key = again.journal.derive(PURPOSE)
     again.close()
     second = tmp_path / "second"
-    restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
+    restore(
+        tmp_path,
+        second,
+        key,
+        persons=("1", "2"),
+        why="seen",
+        at=room.clock.wall,
+        find_redemption=lambda _: None,
+    )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
     assert last.machine.faults == {}
     assert all((tmp_path / name).exists() for name in HEADS)
@@ -155,8 +163,16 @@ def test_a_head_that_nobody_of_ours_has_written_stops_tickets_until_a_restoratio
     key = again.journal.derive(PURPOSE)
     again.close()
     second = tmp_path / "second"
-    restore(tmp_path, second, key, persons=("1", "2"), why="seen", at=room.clock.wall, taken=lambda _: None)
+    restore(
+        tmp_path,
+        second,
+        key,
+        persons=("1", "2"),
+        why="seen",
+        at=room.clock.wall,
+        find_redemption=lambda _: None,
+    )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
     assert last.machine.faults == {}
-    assert last.store.found(number).state is TicketState.REDEEMED
+    assert last.store.require_ticket(number).state is TicketState.REDEEMED
     last.close()

@@ -76,7 +76,7 @@ def test_a_ticket_is_paid_once(office, cage):
     refused = cage.pay(number)
     assert (refused.reason, refused.detail) == (Reason.REDEEMED, "2026-03-01 14:05:09 UTC, cage:Luc")
     assert office.desk.redeem_begin("r", number).reason is Reason.REDEEMED
-    assert [m.by for m in office.store.found(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
+    assert [m.by for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
 
 
 def test_what_the_cage_does_not_pay(office, cage):
@@ -100,7 +100,7 @@ def test_the_register_of_coupons_of_500_dollars(tmp_path):
     for payee in (None, Payee("Anne", " "), Payee("", "somewhere")):
         with pytest.raises(OperatorError, match="name and address are required"):
             cage.pay(above, payee)
-        assert office.store.found(above).state is TicketState.ISSUED
+        assert office.store.require_ticket(above).state is TicketState.ISSUED
     assert isinstance(cage.pay(above, PAYEE), Redemption)
     (line,) = iter_register_lines(office.store)
     assert (line.payee, line.record.ticket.amount_cents, line.paid.by) == (PAYEE, 50_000, "cage:Luc")
@@ -131,10 +131,10 @@ def test_what_the_place_says_takes_two_takes_two(office, cage, act):
     number = office.issued().number
     if act == "release":
         office.desk.redeem_begin("r", number)
-    before = office.store.found(number)
+    before = office.store.require_ticket(number)
     with pytest.raises(OperatorError, match=f"{act} requires a second person"):
         getattr(cage, act)(number, "because")
-    assert office.store.found(number) == before
+    assert office.store.require_ticket(number) == before
 
 
 def test_after_a_release_the_machine_may_not_commit(office, two, cage):
@@ -145,7 +145,10 @@ def test_after_a_release_the_machine_may_not_commit(office, two, cage):
     assert not office.desk.holds("r")
     with pytest.raises(TicketOrderError, match="redeem after it ended otherwise"):
         office.desk.redeem_commit("r")
-    assert office.store.found(number).moves[-1].story == {"why": "the machine burnt", "second": "Mia"}
+    assert office.store.require_ticket(number).moves[-1].story == {
+        "why": "the machine burnt",
+        "second": "Mia",
+    }
     assert isinstance(cage.pay(number), Redemption)
 
 
@@ -162,7 +165,7 @@ def test_a_ticket_past_its_date_is_refused_is_owed_still_and_can_be_revived(offi
     office.desk.redeem_begin("r", locked)
     office.clock.pass_days(40)
     assert cage.pay(late).reason is Reason.EXPIRED
-    assert office.store.found(late).state is TicketState.ISSUED
+    assert office.store.require_ticket(late).state is TicketState.ISSUED
     assert {(s.state, s.tickets) for s in office.store.sums() if s.is_owed} == {
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
@@ -253,7 +256,7 @@ def test_nobody_acts_without_his_pin_and_his_permission(office, egm):
     assert "second person" in egm(*void, LUC, pins=(PIN,), status=1)
     assert "must be different" in egm(*void, LUC, "--second", LUC, status=1)
     assert "wrong" in egm(*void, LUC, "--second", "nobody at all", status=1)
-    assert office.store.found(number).state is TicketState.ISSUED
+    assert office.store.require_ticket(number).state is TicketState.ISSUED
     assert egm(*void, LUC, "--second", MIA) == "void: $12.34\n"
 
 

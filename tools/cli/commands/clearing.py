@@ -11,7 +11,14 @@ import click
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
-from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, inspect_claims
+from egm.memory_clear.carrying import (
+    CARRIED,
+    ClaimInspection,
+    Decision,
+    Proposal,
+    inspect_claims,
+    prepare_clearance,
+)
 from egm.people import Permission, Roster, load_recorded
 from egm.screen.text import Texts
 from egm.tickets.ledger_access import open_machine_ledger
@@ -98,13 +105,13 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
         raise SystemExit(1)
 
 
-def _is_damaged(found: Found) -> bool:
+def _is_damaged(found: ClaimInspection) -> bool:
     inspection = found.inspection
     why = inspection.first.why or inspection.second.why
     return bool(why) or not (inspection.agree and inspection.is_complete)
 
 
-def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
+def _describe_next_step(found: ClaimInspection, folder: Path, second: Path | None) -> str:
     """Return what staff must do about the memory, with the challenge to state if it is cleared."""
     inspection = found.inspection
     challenge = f"challenge {inspection.challenge}"
@@ -132,7 +139,7 @@ def _describe_next_step(found: Found, folder: Path, second: Path | None) -> str:
     )
 
 
-def _build_document(found: Found) -> dict[str, object]:
+def _build_document(found: ClaimInspection) -> dict[str, object]:
     claims = [{**each.to_json(), "acts": list(each.acts)} for each in found.proposals]
     inspection = found.inspection
     return {
@@ -143,7 +150,7 @@ def _build_document(found: Found) -> dict[str, object]:
     }
 
 
-def _describe_agreement(found: Found) -> str:
+def _describe_agreement(found: ClaimInspection) -> str:
     """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
     inspection = found.inspection
     if not inspection.agree:
@@ -159,7 +166,7 @@ def _describe_agreement(found: Found) -> str:
     return f"{reached}; {known}: entries may be missing, and transfers wait until the host registers anew"
 
 
-def _build_meter_table(found: Found) -> Table:
+def _build_meter_table(found: ClaimInspection) -> Table:
     good = ((name, value, value, "good") for name, value in found.inspection.agreed_meters.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.disputed_meters.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
@@ -167,7 +174,7 @@ def _build_meter_table(found: Found) -> Table:
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
 
-def _build_main_meter_table(found: Found, money: _Money) -> Table:
+def _build_main_meter_table(found: ClaimInspection, money: _Money) -> Table:
     """Return the main meters in both copies, and every other meter on which the copies differ."""
     inspection = found.inspection
     first, second = inspection.first.values, inspection.second.values
@@ -311,7 +318,7 @@ def clear_(
         roster, proof = _prove_identities(
             folder, second, found, (person, second_person), without_roster=without_roster
         )
-        decided = clearance(
+        decided = prepare_clearance(
             found,
             decisions,
             person=person,
@@ -332,7 +339,12 @@ def _read_clock() -> datetime:
 
 
 def _prove_identities(
-    folder: Path, second: Path | None, found: Found, numbers: tuple[str, str], *, without_roster: bool
+    folder: Path,
+    second: Path | None,
+    found: ClaimInspection,
+    numbers: tuple[str, str],
+    *,
+    without_roster: bool,
 ) -> tuple[Roster, str]:
     """Check both people's identities; return the roster, and the method of proof for the record.
 
@@ -351,7 +363,7 @@ def _prove_identities(
     return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
 
 
-def _load_roster(folder: Path, second: Path | None, found: Found) -> tuple[Roster, str]:
+def _load_roster(folder: Path, second: Path | None, found: ClaimInspection) -> tuple[Roster, str]:
     """Return the roster and why it cannot be trusted ("" if it can)."""
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name

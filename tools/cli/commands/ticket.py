@@ -451,7 +451,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             persons=(person, second),
             why=why,
             at=at,
-            taken=lambda number: taken.get(compute_commitment(numbers, number)),
+            find_redemption=lambda number: taken.get(compute_commitment(numbers, number)),
         )
     echo(f"a new ticket ledger starts with {format_count(moves, 'move')}; their source: {vouches}")
 

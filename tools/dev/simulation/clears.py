@@ -9,7 +9,15 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from egm.app.features import FEATURES
-from egm.memory_clear.carrying import CARRIED, PAID, Decision, Found, Proposal, clearance, inspect_claims
+from egm.memory_clear.carrying import (
+    CARRIED,
+    PAID,
+    ClaimInspection,
+    Decision,
+    Proposal,
+    inspect_claims,
+    prepare_clearance,
+)
 from egm.people import Roster
 from egm.testing.forgetful import ForgetfulStorage
 from meters.clear import clear, finish, is_clear_unfinished
@@ -64,7 +72,7 @@ class Clears:
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
                     decisions = _decide(found, dice, seen, may_pay=may_pay)
                     owed = {_position(each.id) for each in found.proposals if _kind(each.id) == "handpay"}
-                    decided = clearance(
+                    decided = prepare_clearance(
                         found,
                         decisions,
                         person="1001",
@@ -102,7 +110,9 @@ def _damage(folder: Path, dice: Random) -> None:
     path.write_bytes(content)
 
 
-def _decide(found: Found, dice: Random, seen: Collection[str], *, may_pay: bool) -> dict[str, Decision]:
+def _decide(
+    found: ClaimInspection, dice: Random, seen: Collection[str], *, may_pay: bool
+) -> dict[str, Decision]:
     """Carry every claim over, but for some that the persons pay by hand."""
     decisions: dict[str, Decision] = {}
     for proposal in found.proposals:
