@@ -17,12 +17,12 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the path of the lock file that the running owner of the symbolic link ``link`` holds."""
+    """Return the path of the lock file that the bench which owns the line ``link`` holds while it runs."""
     return link.with_name(f".{link.name}.owner")
 
 
 def claim(link: Path, terminal: str) -> int:
-    """Lock the symbolic link ``link`` as leading to ``terminal`` of this process; return the lock's descriptor.
+    """Lock the symbolic link ``link``, which leads to our pseudo-terminal ``terminal``; return the lock's descriptor.
 
     The lock is held until the descriptor is closed.
     """
@@ -56,7 +56,7 @@ def find_proven_terminal(link: Path) -> str | None:
 
 
 def open_bench_line(path: str, settings: LineSettings) -> Handle:
-    """Open a bench's line. Raises :class:`LineLostError` if no running bench owns it.
+    """Open the serial line of a simulated device. Raises :class:`LineLostError` if no running bench owns it.
 
     The owner is checked again once the line is open: what is open then belongs to a running owner, and
     remains so.

@@ -34,7 +34,7 @@ from egm.devices.worth import DOLLARS, ReportedWorth, Worth, compute_minor_units
 _HOLD_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units of its country's scaling.
 _NAME_DIGITS: Final = 4
-#: A validator has dealt with a bill found inside this long after a reset.
+#: A validator has stacked or returned a bill found inside this long after a reset.
 _RESTART_SECONDS: Final = 6.0
 #: Escrow and stacker enabled.
 _MODE: Final = b"\x03"
@@ -85,7 +85,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             currencies=currencies,
         )
         self._scaling: dict[str, tuple[int, int] | None] = {}
-        self._holds_paper = False  # whether its newest event reports an item in escrow
+        self._holds_paper = False  # whether the validator's newest event reports an item in escrow
         self._mark: int | None = None
         self._applied: dict[Header, bytes] = {}
         self._identified = False
@@ -116,7 +116,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         await self._pause()
 
     async def _process_events(self, events: Events) -> bool:
-        """Process new events; return False if the validator stopped replying or was busy.
+        """Process the validator's new events; return False if it stopped replying or was busy.
 
         If the validator has restarted, its settings are sent again and its values are queried again.
         """
@@ -148,7 +148,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return True
 
     def _handle_uneventful_accept(self, passed: int) -> None:
-        """Handle an accept counter that has advanced during an order without an event: the bill is in the box.
+        """Handle a bill that the accept counter shows without an event while a stacking is ordered: it is in the box.
 
         Only one bill can have passed; any other count comes from another validator.
         """
@@ -159,7 +159,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._emit(Disputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
-        """Determine from the last event what is in escrow, and handle it; if nothing is, note a clear path.
+        """Handle the item that the last event shows in escrow; if there is none and ``clear``, note a clear bill path.
 
         ``clear``: the events show that nothing moves. ``fresh``: there are events since the last call, so
         that an item in escrow during an order is another one than the ordered.
@@ -176,7 +176,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
 
     def _is_settled_after_restart(self, events: Events) -> bool:
-        """Return whether a validator without events since its reset has had time to deal with a bill inside."""
+        """Return whether a validator without events since its reset has had time to move out a bill found inside."""
         now = asyncio.get_running_loop().time()
         if events.counter:
             return False
@@ -185,7 +185,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return now - self._restarted_at > _RESTART_SECONDS
 
     def _handle_event(self, pair: Pair) -> bool:
-        """Process one event; return whether it shows a clear path."""
+        """Process one event of the validator; return whether it shows a clear bill path."""
         code = pair.b
         if pair.a or code == BillEvent.UNKNOWN_STACKED:
             self._present.pop(FaultCode.JAM, None)
@@ -209,7 +209,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return False
 
     async def _read_content(self, pair: Pair) -> Content | None:
-        """Return the bill of an event or the ticket read by the validator; None if it is unknown."""
+        """Return the bill of an escrow event, or the ticket whose code was read; None if it is unknown."""
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
@@ -218,7 +218,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _route(self) -> None:
-        """Send the command for the bill in escrow: return it, stack it or extend its time.
+        """Send the command for the bill in escrow: return it, stack it or extend its escrow time.
 
         Send nothing if the last query is too old: another item could be in escrow by now.
         """
@@ -236,14 +236,14 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 
     async def _apply(self) -> None:
-        """Send the settings that the validator does not have yet; from time to time, send all of them again."""
+        """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
         mask = sum(1 << kind - 1 for kind in self._wanted_notes)
         wished = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._accepts_anything,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
+        if asyncio.get_running_loop().time() >= self._renew_at:  # in case the validator lost them
             self._applied.clear()
         for header, data in wished.items():
             if self._applied.get(header) == data:
@@ -256,7 +256,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._report_readiness(accepting=self._accepts_anything)
 
     async def _ask_worth(self) -> None:
-        """Query the value of one more type of bill. Only one is queried per cycle, so that no event has to wait."""
+        """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
         kind = self._worth.next_channel
         if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
             return

@@ -18,7 +18,7 @@ _ACCEPT_RING: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The events since the last reading.
+    """The events of a ccTalk device since the last reading.
 
     ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
     ``restarted``: the device has been reset since.
@@ -30,13 +30,13 @@ class News:
 
 
 def compute_mark(events: Events, accepted: int) -> int:
-    """Return the position after all of ``events`` and the accept counter, as one number for the ledger."""
+    """Return how far a device's events are read, as one number: its last event and its accept counter."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
 
 def read_accept_counter(mark: int) -> int:
-    """Return the accept counter that the ledger's ``mark`` contains."""
+    """Return the device's accept counter that a stored ``mark`` contains."""
     return mark >> 24
 
 
@@ -46,7 +46,7 @@ def count_accepted_since(mark: int, accepted: int) -> int:
 
 
 def is_unchanged(mark: int, events: Events) -> bool:
-    """Return whether certainly nothing has happened since ``mark``; if the counter is 0, return False."""
+    """Return whether the device certainly has no event since ``mark``; False if its event counter is 0."""
     return events.counter != 0 and mark & 0xFFFFFF == compute_mark(events, 0)
 
 

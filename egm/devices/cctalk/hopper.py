@@ -56,10 +56,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._empty = False
         self._runaway = False
         self._is_full = False
-        self._levels_at: float | None = 0.0  # when to query its level sensors; None: it has none
+        self._levels_at: float | None = 0.0  # when to query the hopper's level sensors; None: it has none
         self._total_at_rest: int | None = None
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
-        self._withdrawn = False  # whether it has been disarmed since
+        self._withdrawn = False  # whether the hopper has been disarmed since the order of the open payout
         self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
@@ -139,7 +139,7 @@ class CctalkHopperDriver(CctalkDriver):
                 await self._advance_ordered_payout(record, status, paid)
 
     def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
-        """Record coins that left the hopper without an order, and report them as disputed."""
+        """Record coins that left the hopper without an order, and report their value as disputed."""
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
@@ -148,7 +148,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._total_at_rest = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
-        """Enable the hopper, and if that succeeds send the dispense command once."""
+        """Enable the hopper, and if that succeeds send the order to pay the record's coins, once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
@@ -173,7 +173,7 @@ class CctalkHopperDriver(CctalkDriver):
             await self._ask(Header.EMERGENCY_STOP)
 
     async def _order_again(self, record: PayoutRecord) -> None:
-        """Send the order again, because the hopper has not accepted it; withdraw it once refused for too long.
+        """Send the payout order again, because the hopper has not accepted it; withdraw it once refused for too long.
 
         The order is abandoned only on a reading later than the withdrawal.
         """
@@ -193,7 +193,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._withdrawn = False
 
     def _end_overdue_order(self) -> None:
-        """Give up a payout without progress for too long.
+        """Give up a payout that has made no progress for too long.
 
         It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
         """
@@ -219,14 +219,14 @@ class CctalkHopperDriver(CctalkDriver):
             )
 
     def _close_as_disputed(self, record: PayoutRecord, why: str) -> None:
-        """Close the payout as disputed: the hopper may have paid more than was seen."""
+        """Close the payout as disputed: the hopper may have paid more coins than it was seen to pay."""
         seen = record.paid_coins
         text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"
         self._finish(record, seen, text)
         self._emit(Disputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
-        """Close the payout in the ledger, then report it; too few or too many coins become faults."""
+        """Close the payout in the ledger, then report it; a short or excess payout raises a fault."""
         self._ledger.finished(record.payout_id, paid, doubt)
         self._may_be_paying = True
         self._note_progress()
@@ -251,7 +251,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_full = codec.read_is_full(answer)
 
     def _report_faults(self, test: codec.HopperTest) -> None:
-        """Report the faults that self-test and level sensors show, and the fault of coins paid without an order."""
+        """Report the faults that the hopper's self-test and level sensors show, and coins paid without an order."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""

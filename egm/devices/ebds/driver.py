@@ -74,7 +74,7 @@ class EbdsDriver(BillDriver[Frame]):
             currencies=currencies,
         )
         self._ack = 0
-        self._bits = Bits(0)  # its last status bits
+        self._bits = Bits(0)  # the acceptor's last status bits
         self._settled = False  # whether replies certainly belong to this session
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_TRIES
@@ -90,7 +90,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
-        """Run one cycle: identify the acceptor, then poll it with the settings and the answer for escrow."""
+        """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._ask(Ask(self._ack, Query.TYPE))
@@ -110,7 +110,7 @@ class EbdsDriver(BillDriver[Frame]):
         await self._pause()
 
     async def _ask_worth(self, poll: Poll, code: int) -> None:
-        """Query the value of a note code: the row of the note table with its number."""
+        """Query the value of a note code: row ``code`` of the acceptor's note table."""
         if self._note_tries:
             self._note_tries -= 1
             await self._ask(NoteQuery(poll, code))
@@ -120,7 +120,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._note_tries = _NOTE_TRIES
 
     async def _ask(self, question: Poll | NoteQuery | Ask) -> None:
-        """Send a query and process the replies; repeats of processed replies are skipped."""
+        """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._read(codec.read_device, frame)
@@ -140,7 +140,7 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what the acceptor says
     def _handle_status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
-        """Process a status: stacked, returned and rejected items, faults, and the item in escrow."""
+        """Process the acceptor's status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
         if bits & Bits.STACKED:
             self._handle_stacked_item()

@@ -62,7 +62,7 @@ class EbdsTwin(BillTwin[Frame]):
         except ProtocolError:
             return
         if question.ack != self._last_ack:
-            if self._said_stacked:  # the other number: our reply was received
+            if self._said_stacked:  # the poll has the other acknowledgement number: our reply was received
                 self._said_stacked = False
                 self.acknowledge()
             self._last_ack = question.ack
@@ -86,7 +86,7 @@ class EbdsTwin(BillTwin[Frame]):
                 return self._note_row(index, self._build_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: Poll) -> None:
-        """Apply a poll: the enabled notes and tickets, and the answer for the item in escrow."""
+        """Apply the machine's poll: the notes and tickets to accept, and the decision on the item in escrow."""
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
             self.stack_escrowed_item()
@@ -135,12 +135,12 @@ class EbdsTwin(BillTwin[Frame]):
         super()._give_item_out()
 
     def power_lost(self) -> None:
-        """Lose requested state and numbers; the item stays where it is."""
+        """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._notes, self._barcodes = 0, False
         self._last_ack, self._said_stacked, self._once = None, False, Bits(0)
 
     def power_restored(self) -> None:
-        """Move an item inside to its destination, without an order."""
+        """Start after the return of power: an item inside is stacked or returned without an order of the machine."""
         if self._stuck is not None:
             self._enter_phase(self._stuck)
             return

@@ -60,7 +60,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Position, bar height or bar width: ``command`` is its second byte."""
+    """A command that sets the print position, bar height or bar width: ``command`` is its second byte."""
 
     command: int
     value: int
@@ -106,7 +106,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class AskStatus:
-    """Query of a status byte: ``which`` is 0 or 1."""
+    """The machine's query of a status byte: ``which`` is 0 or 1."""
 
     which: int
 
@@ -134,7 +134,7 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
 
 
 def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
-    """Cut a line of text; None if its end has not arrived yet."""
+    """Cut a command that prints a line of text; None if its end has not arrived yet."""
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:
@@ -174,7 +174,7 @@ def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
 
 @dataclass(frozen=True, slots=True)
 class StatusByte:
-    """One of the two status bytes: ``bits`` are named by :data:`BITS`."""
+    """One of the printer's two status bytes: ``bits`` are named by :data:`BITS`."""
 
     which: int
     bits: int
@@ -191,7 +191,7 @@ def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
 
 
 def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
-    """Return the status in the two bytes."""
+    """Return the printer's status that the two status bytes state."""
     return PrinterStatus(
         **{
             name: bool(byte.bits >> place & 1)

@@ -35,7 +35,7 @@ FLAGS: Final[Sequence[str]] = (
 
 @dataclass(frozen=True, slots=True)
 class AskStatus:
-    """Status query, ``^S^``."""
+    """The machine's status query, ``^S^``."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""
@@ -44,7 +44,7 @@ class AskStatus:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """A command that discards everything, and clears the state of the bar code: ``^C|a|^``."""
+    """A command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""
@@ -53,7 +53,7 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """Print order, ``^P|template|field|...|^``."""
+    """A command that prints a ticket by template, ``^P|template|field|...|^``."""
 
     template: str
     fields: tuple[str, ...]
@@ -123,7 +123,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
-    """Return the bytes from one mark to the next."""
+    """Return the bytes from one frame mark (``mark``) to the next, or what was cut instead if they are incomplete."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)

@@ -42,7 +42,7 @@ class Phase(IntEnum):
 
 
 class Warnings(IntFlag):
-    """The faults that the reader reports for the current game."""
+    """The faults that a wheel's reader reports for the current game."""
 
     NO_BALL = 1
     SAME_DIRECTION = 2
@@ -59,7 +59,7 @@ NOTHING: Final = Warnings(0)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One report: ``number`` belongs to game ``game`` in phase NUMBER, and to the previous game until then."""
+    """A status report of a wheel's reader: ``number`` belongs to ``game`` in phase NUMBER, before to the last game."""
 
     phase: Phase
     game: int
@@ -76,7 +76,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A line of the reader that is no status report: the number by itself, or an error as text."""
+    """A line of the wheel's reader that is no status report: the number by itself, or an error as text."""
 
     text: str
 
