@@ -105,7 +105,7 @@ class BillDriver(LineDriver[M]):
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
-        self._left: _Offer | None = (
+        self._last_offer: _Offer | None = (
             None  # the item in escrow when the last session ended; its result is unknown
         )
         self._in_escrow = b""  # the code that the device last reported in escrow
@@ -149,7 +149,7 @@ class BillDriver(LineDriver[M]):
 
     def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
         """Store the machine's decision on an item in escrow, unless the item has left or the decision is final."""
-        offer = self._offer or self._left
+        offer = self._offer or self._last_offer
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return
         offer.answer = answer
@@ -165,10 +165,10 @@ class BillDriver(LineDriver[M]):
     @property
     def _accepts_anything(self) -> bool:
         """Return whether the acceptor is to accept any note or any ticket now."""
-        return bool(self._wanted_notes) or self._accepts_tickets
+        return bool(self._note_codes_to_accept) or self._accepts_tickets
 
     @property
-    def _wanted_notes(self) -> list[int]:
+    def _note_codes_to_accept(self) -> list[int]:
         """Return the protocol's codes of the notes to accept; empty if the device's values differ from ours."""
         if self._worth.has_differences:
             return []
@@ -185,7 +185,7 @@ class BillDriver(LineDriver[M]):
 
     def _reset_session(self) -> None:
         """Clear the acceptor's state when a session starts; an item in escrow before must be reported again."""
-        self._left, self._offer = self._offer or self._left, None
+        self._last_offer, self._offer = self._offer or self._last_offer, None
         self._ready = None
         self._worth = Worth(self._notes, self._currencies)
         self._reset_device_state()
@@ -213,17 +213,22 @@ class BillDriver(LineDriver[M]):
         if self._escrow.is_ordered() and not self._doubted:
             self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
-        ours = self._left
+        last_offer = self._last_offer
         if (
-            ours is not None
-            and (ours.content, ours.code) == (content, code)
-            and self._is_answer_valid_for(ours)
+            last_offer is not None
+            and (last_offer.content, last_offer.code) == (content, code)
+            and self._is_answer_valid_for(last_offer)
         ):
-            self._offer, self._left = ours, None  # the line was silent, and the item has stayed
+            self._offer, self._last_offer = (
+                last_offer,
+                None,
+            )  # the item has stayed in escrow
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
-        known = self._escrow.content or (None if ours is None else ours.content)
-        self._handle_clear_path("a note is in escrow", quiet=known is not None and content == known)
+        previous_content = self._escrow.content or (None if last_offer is None else last_offer.content)
+        self._handle_clear_path(
+            "a note is in escrow", quiet=previous_content is not None and content == previous_content
+        )
         self._offers += 1
         now = asyncio.get_running_loop().time()
         self._offer = offer = _Offer(self._offers, content, code, now)
@@ -283,7 +288,7 @@ class BillDriver(LineDriver[M]):
         elif self._timer.add_elapsed() > ORDER_SECONDS:
             text = "the acceptor did not say what became of a note or ticket that it was ordered to stack"
             self._escrow.give_up(text)
-            self._offer, self._left, self._given_up = None, None, True
+            self._offer, self._last_offer, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
@@ -295,7 +300,7 @@ class BillDriver(LineDriver[M]):
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
         if verdict is Verdict.CREDITED and content is not None:
-            self._offer = self._left = None
+            self._offer = self._last_offer = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
@@ -312,7 +317,7 @@ class BillDriver(LineDriver[M]):
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
         verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
-        offer, self._offer, self._left = self._offer or self._left, None, None
+        offer, self._offer, self._last_offer = self._offer or self._last_offer, None, None
         if verdict is Verdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"nothing says where an ordered note went: {why}"))
         elif verdict is Verdict.NOT_STACKED and not quiet:

@@ -235,8 +235,8 @@ class BillTwin(Twin[M]):
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
         cents = read_number(values, "amount_cents")
         if cents not in self._codes:
-            known = ", ".join(map(str, sorted(self._codes)))
-            raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")
+            known_values = ", ".join(map(str, sorted(self._codes)))
+            raise ActionError(f"{self.name}: no note of {cents} cents; there are {known_values}")
         fake = read_flag(values, "counterfeit", default=False)
         return self._insert_paper(Paper(cents, counterfeit=fake), f"{cents} cents")
 

@@ -88,10 +88,10 @@ class LineDriver(ABC, Generic[M]):
         self._silent_questions = 0
         self._silence = 0.0
         self._silent_at = 0.0
-        self._asked = 0.0
+        self._queried_at = 0.0
         self._faults: dict[FaultCode, str] = {}
         self._reported: dict[FaultCode, str] = {}
-        self._found: dict[FaultCode, str] = {}
+        self._own_faults: dict[FaultCode, str] = {}
         self._unreadable = 0
         self._unreadable_since = 0.0
         self.exchanges = Exchanges()
@@ -157,13 +157,13 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        self._asked = queried_at = loop.time()
-        messages = await self._hear()
+        self._queried_at = queried_at = loop.time()
+        messages = await self._receive_reply()
         if messages:
             self.exchanges.answer_seconds += loop.time() - queried_at
         return messages
 
-    async def _hear(self) -> list[M]:
+    async def _receive_reply(self) -> list[M]:
         """Return the messages received within ``reply_seconds``, until the first one is complete.
 
         An empty list means that no message arrived, which is counted. Even if this process runs late, it
@@ -171,23 +171,23 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds
-        left = self.reply_seconds
+        seconds_left = self.reply_seconds
         while True:
-            messages = self._filter_messages(self._reader.feed(await self._line.read(left)))
+            messages = self._filter_messages(self._reader.feed(await self._line.read(seconds_left)))
             if messages:
                 self.exchanges.answered += 1
                 self._note_reply()
                 return messages
-            if not left:
+            if not seconds_left:
                 break
-            left = max(0.0, deadline - loop.time())
+            seconds_left = max(0.0, deadline - loop.time())
         self._filter_messages(self._reader.flush(self._protocol))
         self._note_missing_reply()
         return []
 
     def _measure_time_since_query(self) -> float:
         """Return the seconds since the last query was sent; its reply cannot be older."""
-        return asyncio.get_running_loop().time() - self._asked
+        return asyncio.get_running_loop().time() - self._queried_at
 
     def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
         """Return the messages addressed to this driver, and count the bytes that the codec refused."""
@@ -277,27 +277,27 @@ class LineDriver(ABC, Generic[M]):
 
     def _handle_lost_line(self, why: str) -> None:
         """Report that the device or its line is lost, unless that has been reported already."""
-        self._found.clear()  # these faults stay active until the device replies again
+        self._own_faults.clear()  # these faults stay active until the device replies again
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))
 
-    def _set_found(self, code: FaultCode, detail: str | None) -> None:
+    def _set_own_fault(self, code: FaultCode, detail: str | None) -> None:
         """Raise a fault that the driver itself has detected, or with ``detail`` None clear it."""
         if detail is None:
-            if self._found.pop(code, None) is None:
+            if self._own_faults.pop(code, None) is None:
                 return
-        elif self._found.get(code) == detail:
+        elif self._own_faults.get(code) == detail:
             return
         else:
-            self._found[code] = detail
+            self._own_faults[code] = detail
         self._update_faults(self._reported)
 
     def _report_value_faults(self, worth: Worth) -> None:
         """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
         if worth.is_known or worth.has_differences:
             for code in WORTH_FAULTS:
-                self._set_found(code, worth.faults.get(code))
+                self._set_own_fault(code, worth.faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:
         """Set the device's faults to those it has ``reported`` and those that the driver itself has detected.
@@ -305,7 +305,7 @@ class LineDriver(ABC, Generic[M]):
         Raise the new ones, and clear those that are no longer among them.
         """
         self._reported = reported
-        present = reported | self._found
+        present = reported | self._own_faults
         for code in [code for code in self._faults if code not in present]:
             del self._faults[code]
             self._emit(Fault(device=self._name, code=code, active=False))

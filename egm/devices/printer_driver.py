@@ -75,7 +75,7 @@ class PrinterDriver(LineDriver[M]):
         """Return the bytes that print ``job``. Raises ValueError for what the printer cannot print."""
 
     @abstractmethod
-    async def _ask_status(self) -> PrinterStatus | None:
+    async def _query_status(self) -> PrinterStatus | None:
         """Query the printer's status once; return None if there is no reply or an invalid one."""
 
     @abstractmethod
@@ -102,8 +102,8 @@ class PrinterDriver(LineDriver[M]):
 
     async def _cycle(self) -> None:
         """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
-        first = await self._ask_status()
-        status = None if first is None else await self._ask_status()
+        first = await self._query_status()
+        status = None if first is None else await self._query_status()
         self._update_uninterrupted_replies(answered=status is not None)
         if status is not None and status == first:
             present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}

@@ -292,9 +292,9 @@ class Twin(ABC, Generic[M]):
         table = {**self._list_line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
-        given = _Given(values)
-        done = table[action](given)
-        if unread := values.keys() - given.read:
+        command_values = _CommandValues(values)
+        done = table[action](command_values)
+        if unread := values.keys() - command_values.read:
             done += f"; {action} has no {', '.join(sorted(unread))}"
         if action not in {"state", "log"}:
             self.note(f"hand  {action} {dict(values) or ''}: {done}")
@@ -386,7 +386,7 @@ class Twin(ABC, Generic[M]):
         return "the line is good"
 
 
-class _Given(UserDict[str, int | str | bool]):
+class _CommandValues(UserDict[str, int | str | bool]):
     """The values of a bench command; it records which of them the action has read, so that others can be refused."""
 
     def __init__(self, values: Values) -> None:
@@ -398,7 +398,7 @@ class _Given(UserDict[str, int | str | bool]):
         return super().__getitem__(key)
 
 
-def _needs(key: str, value: object, kind: str) -> str:
+def _describe_missing_value(key: str, value: object, kind: str) -> str:
     """Return the error text for a command's missing value, or for one of the wrong kind."""
     return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
 
@@ -410,9 +410,9 @@ def read_number(values: Values, key: str, *, default: int | None = None) -> int:
     """
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ActionError(_needs(key, value, "a whole number"))
+        raise ActionError(_describe_missing_value(key, value, "a whole number"))
     if not 0 <= value <= NUMBER_MAX:
-        raise ActionError(_needs(key, value, f"a whole number from 0 to {NUMBER_MAX:,}"))
+        raise ActionError(_describe_missing_value(key, value, f"a whole number from 0 to {NUMBER_MAX:,}"))
     return value
 
 
@@ -420,7 +420,7 @@ def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
     """Return a boolean from the values of a bench command. Raises :class:`ActionError` if it is missing or not one."""
     value = values.get(key, default)
     if not isinstance(value, bool):
-        raise ActionError(_needs(key, value, "true or false"))
+        raise ActionError(_describe_missing_value(key, value, "true or false"))
     return value
 
 
@@ -428,5 +428,5 @@ def read_word(values: Values, key: str) -> str:
     """Return a text from the values of a bench command. Raises :class:`ActionError` if it is missing or not one."""
     value = values.get(key)
     if not isinstance(value, str):
-        raise ActionError(_needs(key, value, "a text"))
+        raise ActionError(_describe_missing_value(key, value, "a text"))
     return value

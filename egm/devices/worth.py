@@ -78,8 +78,8 @@ class Worth:
         elif reported.amount_cents != cents or (
             reported.currencies and not reported.currencies & self._currencies
         ):
-            wanted = "/".join(sorted(self._currencies))
-            self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {wanted}")
+            expected_currencies = "/".join(sorted(self._currencies))
+            self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {expected_currencies}")
 
 
 def _format_channels(numbers: list[int]) -> str:

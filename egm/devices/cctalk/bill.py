@@ -104,11 +104,11 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
         try:
-            answer = await self._ask(Header.READ_BILL_EVENTS)
+            answer = await self._query(Header.READ_BILL_EVENTS)
             if answer is not None and await self._process_events(codec.read_events(answer)):
-                await self._route()
-                await self._ask_worth()
-                await self._apply()
+                await self._send_routing_order()
+                await self._query_next_value()
+                await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._note_valid_message()
         except ProtocolError as error:
@@ -142,7 +142,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if passed and self._escrow.is_ordered():
             self._handle_uneventful_accept(passed)
         self._update_faults(self._present)
-        await self._read_bill_path(events, clear=clear, fresh=bool(news.pairs))
+        await self._read_bill_path(events, is_clear=clear, has_new_events=bool(news.pairs))
         self._mark = compute_mark(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
@@ -158,19 +158,19 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             text = f"{passed} bills counted where one was ordered: is this another validator?"
             self._emit(Disputed(device=self.name, text=text))
 
-    async def _read_bill_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
-        """Handle the item that the last event shows in escrow; if there is none and ``clear``, note a clear bill path.
+    async def _read_bill_path(self, events: Events, *, is_clear: bool, has_new_events: bool) -> None:
+        """Handle the item that the last event shows in escrow; if none and ``is_clear``, note a clear path.
 
-        ``clear``: the events show that nothing moves. ``fresh``: there are events since the last call, so
+        ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last call, so
         that an item in escrow during an order is another one than the ordered.
         """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
         if not self._holds_paper:
-            if clear:
+            if is_clear:
                 self._handle_clear_path("the validator's events show it empty")
             return
-        if self._escrow.is_ordered() and fresh:  # it arrived after the order: another item
+        if self._escrow.is_ordered() and has_new_events:  # it arrived after the order: another item
             self._handle_clear_path("another paper is in escrow")
         if not self._escrow.is_ordered():
             self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
@@ -213,31 +213,31 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
-        answer = await self._ask(Header.READ_BARCODE) or b""
+        answer = await self._query(Header.READ_BARCODE) or b""
         return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 
     # ------------------------------------------------------------ commands to the acceptor
-    async def _route(self) -> None:
+    async def _send_routing_order(self) -> None:
         """Send the command for the bill in escrow: return it, stack it or extend its escrow time.
 
         Send nothing if the last query is too old: another item could be in escrow by now.
         """
-        ordered = self._escrow.is_ordered()
+        is_ordered = self._escrow.is_ordered()
         answer = self._find_escrow_command(self._mark or 0)
         now = asyncio.get_running_loop().time()
         if answer is Answer.RETURN:
-            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
-        elif answer is Answer.STACK or ordered:
+            await self._query(Header.ROUTE_BILL, bytes((Route.RETURN,)))
+        elif answer is Answer.STACK or is_ordered:
             if self._measure_time_since_query() > FRESH_SECONDS:
                 return  # this process was not scheduled meanwhile: query once more
-            await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
+            await self._query(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_SECONDS
-            await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
+            await self._query(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 
-    async def _apply(self) -> None:
+    async def _send_settings(self) -> None:
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
-        mask = sum(1 << kind - 1 for kind in self._wanted_notes)
+        mask = sum(1 << kind - 1 for kind in self._note_codes_to_accept)
         wished = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
@@ -255,12 +255,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if self._worth.is_known:
             self._report_readiness(accepting=self._accepts_anything)
 
-    async def _ask_worth(self) -> None:
+    async def _query_next_value(self) -> None:
         """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
         kind = self._worth.next_channel
         if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
             return
-        answer = await self._ask(Header.BILL_ID, bytes((kind,)))
+        answer = await self._query(Header.BILL_ID, bytes((kind,)))
         if answer is None:
             self._store_reported_value(kind, None)
             return
@@ -270,7 +270,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._store_reported_value(kind, ReportedWorth(text, value, currencies))
             return
         if country not in self._scaling:
-            scaling = await self._ask(Header.COUNTRY_SCALING, country.encode("ascii"))
+            scaling = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
         scaled = self._scaling[country]
         cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])

@@ -42,8 +42,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                     Route.RETURN: self.return_escrowed_item,
                     Route.EXTEND: self.extend_escrow_time,
                 }
-                known = message.data[0] in frozenset(orders)
-                return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
+                is_known_order = message.data[0] in frozenset(orders)
+                return b"" if is_known_order and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
                 return self._encode_bill_name(message)
             case Header.READ_BARCODE:
@@ -61,8 +61,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
     def _encode_bill_name(self, message: Frame) -> bytes:
         """Return the reply to a query for a bill type's name or for a country's scaling of values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
-            known = message.data == self._country.encode("ascii")
-            return (100).to_bytes(2, "little") + b"\x02" if known else bytes(3)
+            is_own_country = message.data == self._country.encode("ascii")
+            return (100).to_bytes(2, "little") + b"\x02" if is_own_country else bytes(3)
         cents = self._find_note_value(message.data[0])
         return f"{self._country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 

@@ -113,11 +113,11 @@ class CctalkCoinDriver(CctalkDriver):
     async def _cycle(self) -> None:
         """Run one cycle: read the coin events, query coin values, apply settings, identify the acceptor."""
         try:
-            answer = await self._ask(Header.READ_CREDITS)
+            answer = await self._query(Header.READ_CREDITS)
             if answer is not None and await self._record_events(codec.read_events(answer)):
-                await self._ask_worth()
+                await self._query_next_value()
                 if self._worth.is_known:
-                    await self._apply()
+                    await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._note_valid_message()
         except ProtocolError as error:
@@ -125,12 +125,12 @@ class CctalkCoinDriver(CctalkDriver):
         self._report_timed_faults()
         await self._pause()
 
-    async def _ask_worth(self) -> None:
+    async def _query_next_value(self) -> None:
         """Query the value of one more coin slot. Only one is queried per cycle, so that no event has to wait."""
         slot = self._worth.next_channel
         if slot is None:
             return
-        answer = await self._ask(Header.COIN_ID, bytes((slot,)))
+        answer = await self._query(Header.COIN_ID, bytes((slot,)))
         if answer is None:
             self._store_reported_value(slot, None)
             return
@@ -167,15 +167,13 @@ class CctalkCoinDriver(CctalkDriver):
             if pair.a in self._coins
         )
         passed = count_accepted_since(position, accepted)
-        unseen = passed - sum(pair.a > 0 for pair in news.pairs)
-        reported = coins
-        if (
-            unseen < 0
-        ):  # the acceptor's own counter shows fewer: use the smaller number, the first ones reported
+        unseen_coins = passed - sum(pair.a > 0 for pair in news.pairs)
+        event_coins = coins
+        if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
             coins = coins[:passed]
-        strange = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
+        unknown_slots = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
         doubt = self._build_coin_doubt(
-            unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange
+            unseen_coins, news.lost, sum(cents for cents, _ in event_coins[len(coins) :]), unknown_slots
         )
         self._ledger.credit_coins_in(coins, compute_mark(events, accepted), doubt)
         for amount_cents, to_hopper in coins:
@@ -192,29 +190,28 @@ class CctalkCoinDriver(CctalkDriver):
         return pair.b or (self._path if sent is None else sent[1])
 
     def _build_coin_doubt(
-        self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]
+        self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
     ) -> CoinDoubt | None:
         """Return why coins cannot be credited, and the bounds of their value, or None if all are credited.
 
-        ``unseen`` coins passed without an event, ``lost`` events were overwritten, and ``strange`` slots are
-        unknown.
+        ``unseen_coins`` coins passed without an event, and ``lost_events`` events were overwritten.
         """
         values = self._coins.values()
         least_cents = most_cents = 0
         why = []
-        if unseen > 0 or lost:
+        if unseen_coins > 0 or lost_events:
             why.append(
-                f"{max(unseen, 0)} coins were accepted and {lost} events lost that were never reported"
+                f"{max(unseen_coins, 0)} coins were accepted and {lost_events} events lost that were never reported"
             )
-            least_cents += max(unseen, 0) * min(values, default=0)
-            most_cents += max(unseen, 0) * max(values, default=0)
-        if unseen < 0:
-            why.append(f"{-unseen} coins reported that the acceptor did not count; not credited")
+            least_cents += max(unseen_coins, 0) * min(values, default=0)
+            most_cents += max(unseen_coins, 0) * max(values, default=0)
+        if unseen_coins < 0:
+            why.append(f"{-unseen_coins} coins reported that the acceptor did not count; not credited")
             most_cents += uncounted_cents
-        if strange:
-            slots = ", ".join(str(slot) for slot in strange)
+        if unknown_slots:
+            slots = ", ".join(str(slot) for slot in unknown_slots)
             why.append(f"coins in slot {slots}, which has no value here")
-            most_cents += len(strange) * max(values, default=0)
+            most_cents += len(unknown_slots) * max(values, default=0)
         return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
 
     def _handle_other_event(self, pair: Pair) -> None:
@@ -246,32 +243,31 @@ class CctalkCoinDriver(CctalkDriver):
     def _report_timed_faults(self) -> None:
         """Report the timed faults that are still to be shown."""
         now = asyncio.get_running_loop().time()
-        over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
-        for fault in over:
+        ended_faults = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
+        for fault in ended_faults:
             self._faults_until.pop(fault, None)
         self._update_faults(dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
-    async def _apply(self) -> None:
+    async def _send_settings(self) -> None:
         """Send the requested settings to the coin acceptor, the master inhibit last."""
-        wanted = frozenset[int]() if self._worth.has_differences else self._denominations
-        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
-        accepting = bool(wanted)
-        wished: dict[tuple[Header, int], bytes] = {
+        enabled_cents = frozenset[int]() if self._worth.has_differences else self._denominations
+        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in enabled_cents)
+        accepting = bool(enabled_cents)
+        settings: dict[tuple[Header, int], bytes] = {
             **{(Header.SORTER_PATH, slot): bytes((slot, self._path)) for slot in self._coins},
             (Header.INHIBIT_MASK, 0): mask.to_bytes(2, "little"),
             (Header.MASTER_INHIBIT, 0): bytes((accepting,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case the acceptor lost them unnoticed
             self._applied.clear()
-        for setting, data in wished.items():
+        for setting, data in settings.items():
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            taken = await self._send_command(setting[0], data)
-            if (
-                not taken and setting[0] is not Header.SORTER_PATH
-            ):  # a device without a sorter does not know it
+            is_acknowledged = await self._send_command(setting[0], data)
+            # An acceptor without a sorter does not acknowledge the sorter path.
+            if not is_acknowledged and setting[0] is not Header.SORTER_PATH:
                 return
             self._applied[setting] = data
         now = asyncio.get_running_loop().time()

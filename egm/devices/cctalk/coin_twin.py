@@ -103,8 +103,8 @@ class CctalkCoinTwin(CctalkTwin):
     def _find_slot(self, values: Values) -> tuple[int, int]:
         cents = read_number(values, "amount_cents")
         if cents not in self._slots:
-            known = ", ".join(map(str, sorted(self._slots)))
-            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known}")
+            known_values = ", ".join(map(str, sorted(self._slots)))
+            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known_values}")
         return self._slots[cents], cents
 
     def _insert(self, values: Values) -> str:

@@ -53,15 +53,17 @@ def is_unchanged(mark: int, events: Events) -> bool:
 def list_events_since(mark: int, events: Events) -> News:
     """Return the device's events that are newer than the ledger's ``mark``."""
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
-    known = len(events.pairs)
+    stored_count = len(events.pairs)
     if events.counter == 0:
         return News((), 0, restarted=mark & 0xFFFFFF != compute_mark(events, 0))
-    ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
-    if ahead < known:  # the mark's own event is still stored, and must be the same event
-        restarted = counter != 0 and events.pairs[ahead] != newest
+    new_count = events.counter if counter == 0 else (events.counter - counter) % _RING
+    if new_count < stored_count:  # the mark's own event is still stored, and must be the same event
+        restarted = counter != 0 and events.pairs[new_count] != newest
     else:  # a buffer that is not full belongs to a device that was reset
-        restarted = events.counter < known and set(events.pairs[events.counter :]) == {Pair(0, 0)}
+        restarted = events.counter < stored_count and set(events.pairs[events.counter :]) == {Pair(0, 0)}
     if restarted:
-        ahead = events.counter
-    fresh = min(ahead, known)
-    return News(tuple(reversed(events.pairs[:fresh])), ahead - fresh, restarted=restarted)
+        new_count = events.counter
+    readable_count = min(new_count, stored_count)
+    return News(
+        tuple(reversed(events.pairs[:readable_count])), new_count - readable_count, restarted=restarted
+    )

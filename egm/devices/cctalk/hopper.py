@@ -85,7 +85,7 @@ class CctalkHopperDriver(CctalkDriver):
     async def _cycle(self) -> None:
         if self._serial is None:
             if await self._identify():
-                self._serial = await self._ask(Header.SERIAL)
+                self._serial = await self._query(Header.SERIAL)
         else:
             try:
                 await self._advance_payout()
@@ -96,21 +96,21 @@ class CctalkHopperDriver(CctalkDriver):
 
     async def _advance_payout(self) -> None:
         """Query the hopper's status, and advance the open payout by one step; do nothing if a reply is missing."""
-        answer = await self._ask(Header.HOPPER_STATUS)
-        test = await self._ask(Header.TEST_HOPPER)
-        count = await self._ask(Header.DISPENSE_COUNT)
+        answer = await self._query(Header.HOPPER_STATUS)
+        test = await self._query(Header.TEST_HOPPER)
+        count = await self._query(Header.DISPENSE_COUNT)
         if answer is None or test is None or count is None:
             return
         status, total = codec.read_hopper_status(answer), codec.read_count(count)
-        await self._ask_levels()
+        await self._query_levels()
         self._report_faults(codec.read_hopper_test(test))
-        if self._stop_wished and await self._ask(Header.EMERGENCY_STOP) is not None:
+        if self._stop_wished and await self._query(Header.EMERGENCY_STOP) is not None:
             self._stop_wished = False
             return
         record = self._ledger.pending()
         if record is None and status.remaining:  # the rest of an abandoned order is already disputed
             self._total_at_rest = None
-            await self._ask(Header.EMERGENCY_STOP)
+            await self._query(Header.EMERGENCY_STOP)
             return
         self._record_strayed_coins(total, paying=record is not None)
         if record is None:
@@ -151,7 +151,7 @@ class CctalkHopperDriver(CctalkDriver):
         """Enable the hopper, and if that succeeds send the order to pay the record's coins, once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
-            await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
+            await self._query(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
     async def _advance_ordered_payout(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
         """Advance a payout for which the hopper has an order.
@@ -162,7 +162,7 @@ class CctalkHopperDriver(CctalkDriver):
         if status.counter == record.events_before and not paid and not status.remaining:
             await self._order_again(record)
             return
-        self._set_found(FaultCode.FAILURE, None)
+        self._set_own_fault(FaultCode.FAILURE, None)
         if record.paid_coins != paid:
             self._note_progress()
             self._ledger.record_coins_paid(record.payout_id, paid)
@@ -170,7 +170,7 @@ class CctalkHopperDriver(CctalkDriver):
         if not status.remaining:
             self._finish(record, paid)
         elif self._timer.seconds > STOP_SECONDS:
-            await self._ask(Header.EMERGENCY_STOP)
+            await self._query(Header.EMERGENCY_STOP)
 
     async def _order_again(self, record: PayoutRecord) -> None:
         """Send the payout order again, because the hopper has not accepted it; withdraw it once refused for too long.
@@ -182,9 +182,9 @@ class CctalkHopperDriver(CctalkDriver):
             await self._send_dispense_order(record)
         elif not self._withdrawn:
             self._withdrawn = True
-            await self._ask(Header.ENABLE_HOPPER, _DISARMED)
+            await self._query(Header.ENABLE_HOPPER, _DISARMED)
         else:
-            self._set_found(FaultCode.FAILURE, "it takes no order to pay")
+            self._set_own_fault(FaultCode.FAILURE, "it takes no order to pay")
             self._finish(record, 0)
 
     def _note_progress(self) -> None:
@@ -220,9 +220,9 @@ class CctalkHopperDriver(CctalkDriver):
 
     def _close_as_disputed(self, record: PayoutRecord, why: str) -> None:
         """Close the payout as disputed: the hopper may have paid more coins than it was seen to pay."""
-        seen = record.paid_coins
-        text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"
-        self._finish(record, seen, text)
+        seen_coins = record.paid_coins
+        text = f"{record.payout_id}: {seen_coins} of {record.coins} coins were seen to leave, and then {why}"
+        self._finish(record, seen_coins, text)
         self._emit(Disputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
@@ -238,13 +238,13 @@ class CctalkHopperDriver(CctalkDriver):
             )
         )
 
-    async def _ask_levels(self) -> None:
+    async def _query_levels(self) -> None:
         """Query from time to time whether the hopper is full; one without level sensors is queried once per session."""
         now = asyncio.get_running_loop().time()
         if self._levels_at is None or now < self._levels_at:
             return
         self._levels_at = now + RENEW_SECONDS
-        answer = await self._ask(Header.HIGH_LOW)
+        answer = await self._query(Header.HIGH_LOW)
         if answer is None:
             self._is_full, self._levels_at = False, None
         else:

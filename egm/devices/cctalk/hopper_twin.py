@@ -76,9 +76,9 @@ class CctalkHopperTwin(CctalkTwin):
     def _stop_paying(self) -> bytes:
         """End the payout; return the number of unpaid coins as reply data."""
         self._stop_timers()
-        left, self._remaining = self._remaining, 0
-        self._unpaid += left
-        return bytes((left,))
+        unpaid_coins, self._remaining = self._remaining, 0
+        self._unpaid += unpaid_coins
+        return bytes((unpaid_coins,))
 
     def _start_dispensing(self, data: bytes) -> bytes | None:
         if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:

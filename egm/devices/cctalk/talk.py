@@ -48,7 +48,7 @@ class CctalkDriver(LineDriver[Frame]):
             message.destination == HOST and message.source == self.address and message.header == Header.REPLY
         )
 
-    async def _ask(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
+    async def _query(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
         """Send a query to the device and return the data of its reply, or None if none comes after ``tries`` attempts.
 
         Use one try for a command that must not be executed twice. A reply does not name its query, so old
@@ -72,18 +72,18 @@ class CctalkDriver(LineDriver[Frame]):
         self._missing = self._missing or {}
         self._missing[header] = self._missing.get(header, 0) + 1
         if self._missing[header] >= _MISSING_ANSWERS:
-            self._set_found(FaultCode.FAILURE, _describe_missing_answer(header))
+            self._set_own_fault(FaultCode.FAILURE, _describe_missing_answer(header))
 
     def _note_answered(self, header: Header) -> None:
         """Reset the count of missing replies to this query, and clear the fault that it raised."""
         if self._missing is not None:
             self._missing.pop(header, None)
-        if self._found.get(FaultCode.FAILURE) == _describe_missing_answer(header):
-            self._set_found(FaultCode.FAILURE, None)
+        if self._own_faults.get(FaultCode.FAILURE) == _describe_missing_answer(header):
+            self._set_own_fault(FaultCode.FAILURE, None)
 
     async def _send_command(self, header: Header, data: bytes) -> bool:
         """Send a command; return whether it was acknowledged."""
-        return await self._ask(header, data) == b""
+        return await self._query(header, data) == b""
 
     async def _read_events_with_counter(self, events: Header) -> tuple[Events, int] | None:
         """Return the device's events and its accept counter as of the same moment, or None.
@@ -91,9 +91,9 @@ class CctalkDriver(LineDriver[Frame]):
         The counter is read between two replies about events. None means that these differ (try again in the
         next cycle) or that a reply is missing. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
-        before = await self._ask(events)
-        count = await self._ask(Header.ACCEPT_COUNT)
-        after = await self._ask(events)
+        before = await self._query(events)
+        count = await self._query(Header.ACCEPT_COUNT)
+        after = await self._query(events)
         if before is None or count is None or before != after:
             return None
         return read_events(before), read_count(count)
@@ -102,7 +102,7 @@ class CctalkDriver(LineDriver[Frame]):
         """Query the device's maker, product and serial number and report them; return False if it does not reply."""
         words = []
         for header in (Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL):
-            answer = await self._ask(header)
+            answer = await self._query(header)
             if answer is None:
                 return False
             is_number = header is Header.SERIAL

@@ -150,7 +150,7 @@ class NoteQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AuxiliaryCommand:
     """An auxiliary command: a query that the acceptor answers with a text, or a soft reset, which gets no reply."""
 
     ack: int
@@ -229,7 +229,7 @@ class Text:
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
-Message = Poll | NoteQuery | Ask | Status | NoteRow | Text
+Message = Poll | NoteQuery | AuxiliaryCommand | Status | NoteRow | Text
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
@@ -249,7 +249,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
     return Cut(size, Frame(frame[2], frame[3:-2]))
 
 
-def read_host(frame: Frame) -> Poll | NoteQuery | Ask:
+def read_host(frame: Frame) -> Poll | NoteQuery | AuxiliaryCommand:
     """Decode a frame from the machine. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.HOST and len(data) == 3:
@@ -257,7 +257,7 @@ def read_host(frame: Frame) -> Poll | NoteQuery | Ask:
     if kind == Type.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE:
         return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
     if kind == Type.AUXILIARY and len(data) == 3 and data[2] in frozenset(Query):
-        return Ask(ack, Query(data[2]))
+        return AuxiliaryCommand(ack, Query(data[2]))
     raise ProtocolError(PROTOCOL, f"no host message of type {kind:02X}", data)
 
 

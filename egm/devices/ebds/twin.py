@@ -9,7 +9,17 @@ from typing import Final
 
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.ebds import codec
-from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
+from egm.devices.ebds.codec import (
+    AuxiliaryCommand,
+    Bits,
+    Frame,
+    NoteQuery,
+    NoteRow,
+    Poll,
+    Query,
+    Status,
+    Text,
+)
 from egm.devices.framing import ProtocolError
 from egm.devices.twin import Port
 
@@ -69,14 +79,14 @@ class EbdsTwin(BillTwin[Frame]):
             self._last_answer = self._answer(question)
         self._send(self._last_answer)
 
-    def _answer(self, question: Poll | NoteQuery | Ask) -> bytes:
+    def _answer(self, question: Poll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
-            case Ask(query=Query.SOFT_RESET):
+            case AuxiliaryCommand(query=Query.SOFT_RESET):
                 self._stop_timers()
                 self.power_restored()
                 return b""
-            case Ask():
+            case AuxiliaryCommand():
                 return Text(question.ack, TYPE).encode()
             case Poll():
                 self._apply_poll(question)

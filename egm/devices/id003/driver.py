@@ -228,7 +228,7 @@ class Id003Driver(BillDriver[Frame]):
 
         The inhibit ends initialisation and is last.
         """
-        accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
+        accepted = sum(1 << code - codec.FIRST_NOTE for code in self._note_codes_to_accept)
         wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",

@@ -213,6 +213,6 @@ class IoBoardDriver(LineDriver[Message]):
 
 
 def count_edges_ahead(seen: int, number: int) -> int:
-    """Return how far edge number ``number`` is ahead of ``seen`` in their cycle; zero or less if it is not new."""
-    ahead = codec.count_edges_after(seen, number)
-    return ahead if ahead < 0x8000 else ahead - 0xFFFF
+    """Return how far edge number ``number`` is difference of ``seen`` in their cycle; zero or less if it is not new."""
+    difference = codec.count_edges_after(seen, number)
+    return difference if difference < 0x8000 else difference - 0xFFFF

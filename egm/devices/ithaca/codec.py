@@ -105,7 +105,7 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
-class AskStatus:
+class StatusQuery:
     """The machine's query of a status byte: ``which`` is 0 or 1."""
 
     which: int
@@ -115,7 +115,7 @@ class AskStatus:
         return bytes((_GS, _ASK[self.which]))
 
 
-Command = Text | Setting | Bars | Present | Cancel | AskStatus
+Command = Text | Setting | Bars | Present | Cancel | StatusQuery
 
 
 def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
@@ -153,7 +153,7 @@ def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
         return None
     first, second = buffer[:2]
     if first == _GS and second in _ASK:
-        return Cut(2, AskStatus(_ASK.index(second)))
+        return Cut(2, StatusQuery(_ASK.index(second)))
     if first == _ESC and second == _POSITION:
         return Cut(4, Setting(second, int.from_bytes(buffer[2:4], "big"))) if len(buffer) >= 4 else None
     if first == _GS and second in {_BAR_HEIGHT, _BAR_WIDTH}:

@@ -34,7 +34,7 @@ FLAGS: Final[Sequence[str]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class AskStatus:
+class StatusQuery:
     """The machine's status query, ``^S^``."""
 
     def encode(self) -> bytes:
@@ -98,14 +98,14 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
         return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status answer", framed))
     status: dict[str, bool] = {}
     for flag, names in zip(fields[2:-1], FLAGS, strict=True):
-        known = names.split()
-        if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(known)):
+        flag_names = names.split()
+        if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
             return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status flag", flag))
-        status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(known)})
+        status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(flag_names)})
     return Cut(len(framed), Answer(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 
-def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
+def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:
     """Cut the first command of the machine from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
@@ -113,7 +113,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
     fields = framed[1:-1].decode(ENCODING).split("|")
     match fields:
         case ["S"]:
-            return Cut(len(framed), AskStatus())
+            return Cut(len(framed), StatusQuery())
         case ["C", "a", ""]:
             return Cut(len(framed), Clear())
         case ["P", template, *fields, ""]:

@@ -102,10 +102,10 @@ def cut(buffer: bytes) -> Cut[Report] | None:
 def _read_line(line: bytes) -> Report | ProtocolError:
     if _ASIDE.fullmatch(line):
         return Aside(line.decode("ascii"))
-    found = _STATUS.fullmatch(line)
-    if found is None:
+    fields = _STATUS.fullmatch(line)
+    if fields is None:
         return ProtocolError(PROTOCOL, "no report", line)
-    phase, game, number, warnings, speed, direction = found.groups()
+    phase, game, number, warnings, speed, direction = fields.groups()
     if int(number) not in NUMBERS:
         return ProtocolError(PROTOCOL, f"no pocket {int(number)}", line)
     return Status(

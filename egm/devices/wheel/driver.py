@@ -34,7 +34,7 @@ class WheelDriver(LineDriver[Report]):
         self._told = None
 
     async def _cycle(self) -> None:
-        for report in await self._hear():
+        for report in await self._receive_reply():
             self._process_report(report)
 
     def _process_report(self, report: Report) -> None:

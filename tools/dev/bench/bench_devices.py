@@ -264,7 +264,7 @@ def figures() -> Iterator[Figure]:
             better="lower",
             aim="below one poll of 100 ms more",
         )
-        said = tcl.Answer("TCLSIM100", PrinterStatus()).encode() + tcl.AskStatus().encode()
+        said = tcl.Answer("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
         ticket = tcl.Print("0", (*_JOB_FIELDS.values(), _BARCODE)).encode()
         yield Figure(
             "TCL: ticket ordered to bar code done",
