@@ -35,14 +35,14 @@ _SIGNER: Final = "signed by"
 
 
 def _find_progress(last: GatCalculation) -> Calculation:
-    """Return the progress of a calculation as the protocol states it."""
+    """Return how far the last calculation is, as the status reply of GAT states it."""
     if not last.finished:
         return Calculation.CALCULATING
     return Calculation.ERROR if last.trouble else Calculation.FINISHED
 
 
 class Service:
-    """The machine's replies to one verifier, and the record of the last calculation.
+    """The machine's replies to one GAT verifier, and the record of the last calculation.
 
     ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
     one without either.
@@ -63,7 +63,7 @@ class Service:
         self._cancel = cancel
 
     def resume(self) -> None:
-        """Restart a calculation that a power loss interrupted."""
+        """Restart a verifier's calculation that a power loss interrupted."""
         last = self._read_last_calculation
         if last is None or last.finished:
             return
@@ -73,7 +73,7 @@ class Service:
             self.failed(str(error))
 
     def answer(self, packet: Packet) -> Packet:
-        """Return the reply to a packet. Raises ProtocolError for a packet that gets none."""
+        """Return the reply to a verifier's packet. Raises ProtocolError for a packet that gets none."""
         match codec.read_request(packet):
             case StatusQuery():
                 last = self._read_last_calculation
@@ -90,7 +90,10 @@ class Service:
 
     # ------------------------------------------------------------------ a calculation
     def _start_calculation(self, request: Initiate) -> bool:
-        """Start a calculation, replacing the current one and any result; return whether the request was valid."""
+        """Start the requested calculation in place of the current one; return whether the request was valid.
+
+        The results of the last calculation are dropped, even if the request is not valid.
+        """
         self._cancel()
         try:
             order = parse_order(request.parameters, self._components)
@@ -102,12 +105,12 @@ class Service:
             self._begin(order)
         else:
             installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
-            known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
-            self.done(known)
+            values = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
+            self.done(values)
         return True
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
-        """Record a requested calculation in the journal; with ``trouble`` it is finished at once."""
+        """Record a requested calculation in the journal; with ``trouble`` it has failed at once, for this reason."""
         self._machine.post(
             GAT_REQUEST,
             GatRequest(parameters=request.parameters, level=request.level, refused=trouble),
@@ -125,12 +128,12 @@ class Service:
         )
 
     def done(self, values: Mapping[str, str]) -> None:
-        """Store the result of the calculation: component -> signature."""
+        """Record the result of the calculation: component -> signature."""
         last = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(last, values=values))
 
     def failed(self, why: str) -> None:
-        """Store that the calculation failed, with the reason."""
+        """Record that the calculation failed, with the reason."""
         last = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(last, trouble=why))
 
@@ -153,7 +156,7 @@ class Service:
     # ------------------------------------------------------------------ what is remembered
     @property
     def _read_last_calculation(self) -> GatCalculation | None:
-        """Return the last calculation recorded, or None if there was none."""
+        """Return the last calculation that a verifier requested, or None if there was none."""
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
@@ -165,8 +168,8 @@ class Service:
 
     def _build_results_reply(self, form: int, frame: int) -> Packet:
         last = self._read_last_calculation
-        known = form in set(Format)
-        if last is None or not known or _find_progress(last) is not Calculation.FINISHED:
+        is_known_format = form in set(Format)
+        if last is None or not is_known_format or _find_progress(last) is not Calculation.FINISHED:
             return codec.encode_no_results_reply(frame)
         report = self._build_report(last, Format(form))
         start = (frame - 1) * codec.DATA_BYTES_MAX
