@@ -22,7 +22,7 @@ from egm.money.records.money import CashOutRecord, HandpayRecord
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
-from egm.play.choosing import find_most_staked_credits
+from egm.play.choosing import find_highest_stake_credits
 from egm.play.events import (
     BetRequest,
     DenominationRequest,
@@ -214,7 +214,7 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
 def _find_most_staked_cents(machine: Machine) -> int | None:
     """Return the most that the selected game may stake in one round, in minor units, or None if none is selected."""
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
-    return find_most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
+    return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
 def _compute_needed_cents(machine: Machine) -> int:

@@ -14,14 +14,14 @@ from egm.record_fields import Cents, Count, Time
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNamed:
-    """Entry about a host's line, such as a lost link or a full exception queue; ``host`` is the host's name."""
+    """An event on a host's line, such as a lost link or a full exception queue; ``host`` is the host's name."""
 
     host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
-    """Entry: a host has sent its time."""
+    """A host has sent its time."""
 
     host: str
     told: Time
@@ -32,7 +32,7 @@ class HostTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollFailed:
-    """Entry: the machine could not answer a poll of a host, which got no reply; recorded once per poll."""
+    """The machine could not answer a poll of a host, which got no reply; recorded once per poll."""
 
     host: str
     poll: str
@@ -42,7 +42,7 @@ class PollFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareNotSigned:
-    """Entry: the signature of the software that a host asked for could not be computed."""
+    """The signature of the software that a host asked for could not be computed."""
 
     host: str
     why: str
@@ -50,7 +50,7 @@ class SoftwareNotSigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinsRead:
-    """Entry: a host has read wins of the progressive levels that it broadcasts."""
+    """A host has read wins of the progressive levels that it broadcasts."""
 
     host: str
     wins: Cents
@@ -108,7 +108,7 @@ class GatCalculation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatRequest:
-    """Entry: a verifier has requested a calculation over GAT."""
+    """A verifier has requested a calculation over GAT."""
 
     parameters: tuple[str, ...]
     """The parameters as the verifier sent them."""
@@ -120,7 +120,7 @@ class GatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatResult:
-    """Entry: a calculation for a verifier has ended, with its results or with the reason why it failed."""
+    """A calculation for a verifier has ended, with its results or with the reason why it failed."""
 
     parameters: tuple[str, ...]
     """The parameters as the verifier sent them."""

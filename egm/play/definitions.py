@@ -29,11 +29,11 @@ _BUILT: Final = 16
 
 
 class GameDefectiveError(LocalError):
-    """A recorded game that cannot be completed as recorded."""
+    """The error that a recorded game cannot be completed as recorded."""
 
 
 def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
-    """Return the machine state that stores the definition of a game; empty if it is stored already."""
+    """Return the machine state that stores a game's definition; empty if it is stored already."""
     key = f"{PlayKey.DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
         return {}
@@ -41,7 +41,7 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
 
 
 def find_definition(machine: Machine, named: GameName) -> Game:
-    """Return the game that an entry names by id, version and digest.
+    """Return the game definition that an entry names by id, version and digest.
 
     It is an installed game, or it is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
@@ -65,12 +65,12 @@ def find_definition(machine: Machine, named: GameName) -> Game:
 
 
 def decode_definition(stored: str) -> str:
-    """Return the canonical text of a stored definition. Raises ValueError or zlib.error if it is damaged."""
+    """Return the canonical text of a stored game definition. Raises ValueError or zlib.error if it is damaged."""
     return zlib.decompressobj().decompress(base64.b85decode(stored), _TEXT_MAX_BYTES).decode()
 
 
 def find_conflicting_digest(stored: Mapping[str, JSON], game: Game) -> str:
-    """Return the digest of a different definition already played under the same version, or an empty string.
+    """Return the digest of a different definition already played under this game's version, or an empty string.
 
     Meters and returns are separated by version, so every changed definition needs a new version. ``stored``
     is the journal's state under :attr:`PlayKey.DEFINITION`; unreadable definitions in it are ignored.

@@ -21,7 +21,7 @@ MAX_ENTRIES_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a round; ``round_id`` is set if several seats played it, each in a game of its own."""
+    """The result of a table's round; ``round_id`` is set if several seats played it, each in a game of its own."""
 
     text: str
     round_id: str = ""
@@ -29,7 +29,7 @@ class Result:
 
 @dataclass(slots=True)
 class LastResults:
-    """The results read from the journal so far, by definition, and the number of the last entry read."""
+    """The tables' results read from the journal so far, by definition, and the number of the last entry read."""
 
     by_digest: dict[str, tuple[Result, ...]] = field(default_factory=dict)
     read_to: int = 0
@@ -73,7 +73,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 
 
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
-    """Add the result of a game; a round of several seats is added once, with the first of its games that ends."""
+    """Add the result of a game to its table; a round of several seats is added once, with its first game that ends."""
     digest = game.game.digest
     earlier = results.by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier):

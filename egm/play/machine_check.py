@@ -22,8 +22,8 @@ from paytables import PaytableError
 
 def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the recorded game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
-    game, last = open_game(machine), find_last_game(machine)
-    game = last[0] if game is None and last is not None else game
+    game, last_game = open_game(machine), find_last_game(machine)
+    game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     checked = MachineChecked(

@@ -45,7 +45,7 @@ class PlayList(Place):
     """The service page of the last plays, newest first; an open play comes first."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page with one row per play."""
+        """Return the page that lists the last plays, one row per play."""
         rows = tuple(_build_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED))
         position_column = ("position",) if machine.position.of > 1 else ()
         table = Table(
@@ -54,7 +54,7 @@ class PlayList(Place):
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open the selected play."""
+        """Open the page of the play that was selected in the list."""
         play = _find_play(machine, action)
         if play is None:
             return refuse("not_offered")
@@ -90,7 +90,7 @@ class PlayDetail(Place):
     """Index of the step shown; -1 for the data page."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the data page, or the picture of one step."""
+        """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.at < 0:
             show = Action(
@@ -116,7 +116,7 @@ class PlayDetail(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Go to another step, or back to the data page."""
+        """Go to another step of the recalled play, or back to its data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
             return refuse("not_offered")
@@ -154,10 +154,10 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of a shared round; empty for a play of one position alone."""
+    """Return the player position at each seat of the play's shared round; empty for a play of one position alone."""
     round_id = _read_start(play).round_id
     beside = recall.iter_recent_plays(machine.journal, _LISTED) if round_id else ()
-    games = ((_read_start(other), other.position) for other in beside)
+    games = ((_read_start(seat_play), seat_play.position) for seat_play in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 
 
@@ -201,7 +201,7 @@ def _find_title(machine: Machine, named: GameName) -> Words:
 
 
 def _find_definition(machine: Machine, named: GameName) -> Game | None:
-    """Return the definition a play was made with, or None if it is no longer available."""
+    """Return the definition that a play was made with, or None if it is no longer available."""
     try:
         return find_definition(machine, named)
     except LocalError:
@@ -211,10 +211,10 @@ def _find_definition(machine: Machine, named: GameName) -> Game | None:
 def _build_play_tables(
     machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
 ) -> tuple[Table, ...]:
-    """Return all data of a play as tables (E-01, E-04)."""
+    """Return all recorded data of a play as tables (E-01, E-04)."""
     game = _apply_later_steps(play)
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
-    paid = play.win_cents or 0
+    paid_cents = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
         *((("column.position", say_number(play.position)),) if machine.position.of > 1 else ()),
@@ -222,7 +222,7 @@ def _build_play_tables(
         ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", say_money(game.credit_before_cents)),
         ("column.bet", say_money(play.bet_cents)),
-        ("column.win", say_plain("") if play.win_cents is None else say_money(paid)),
+        ("column.win", say_plain("") if play.win_cents is None else say_money(paid_cents)),
         ("column.state", say(f"service.recall.{_describe_state(play)}")),
     ]
     rows += [
@@ -262,7 +262,7 @@ def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping
 
 
 def _list_shown_steps(play: Play) -> range:
-    """Return the range of the steps to show; of a long feature, only the last ones (E-02)."""
+    """Return the range of the play's steps to show; of a long feature, only the last ones (E-02)."""
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 

@@ -27,7 +27,7 @@ class Reminders:
         self._left_ns: int | None = None
 
     async def run(self) -> None:
-        """Check after every event, and at the time the next reminder or end is due."""
+        """Check for due reminders after every event, and at the time the next reminder or end is due."""
         while True:
             self._news.clear()
             self._submit_due_events()
@@ -38,7 +38,7 @@ class Reminders:
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another check."""
+        """Trigger another check for due reminders, because the machine has changed."""
         self._news.set()
 
     def _submit_due_events(self) -> None:
@@ -61,7 +61,7 @@ class Reminders:
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until time alone makes something due, or None for never.
+        """Return the seconds until time alone makes a reminder or an end due, or None for never.
 
         What is due already but not accepted in the present state, such as a reminder while a door is open,
         waits for the event that changes the state.
@@ -82,7 +82,7 @@ class Reminders:
 
 
 def create_reminders(context: MachineContext) -> Iterable[Attachment]:
-    """Return the service if the profile counts sessions, or one counted earlier has not ended."""
+    """Return the reminders service if the profile counts sessions, or one counted earlier has not ended."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     return (Reminders(context),) if machine.profile.protection.counts or is_counted else ()

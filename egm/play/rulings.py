@@ -25,7 +25,7 @@ from paytables import Settlement
 
 # ---------------------------------------------------------------------------------------------- guards
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
-    """Return whether a game is open, the profile lets staff forfeit disrupted games, and a reason is given."""
+    """Return whether staff may forfeit the open game, as the profile allows for disrupted games; needs a reason."""
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
 
@@ -133,7 +133,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
 def _build_settling_transfers(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return two groups of transfers: the refund of the undecided stakes, and the payment of the decided bets."""
+    """Return a void game's refund of undecided stakes, and the payment of its decided bets, as transfers."""
     unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
     over_cents = sum(settlement.staked for settlement in decided) * unit_cents
     push_cents = (

@@ -18,7 +18,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
-from egm.play.records.tables import AsRoundBegins, plays_along, read_shared_state, read_table
+from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import Wager, WagerError
 
@@ -103,7 +103,7 @@ class SharedTable:
     def is_complete(self, game: str) -> bool:
         """Return whether every position with credit that plays the game has placed its bets."""
         return all(
-            seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
+            seat.game == game or not seat.machine.credit_cents or not is_played_in_common(seat.machine, game)
             for seat in self.list_seats_at(game)
         )
 
@@ -142,7 +142,7 @@ class SharedTable:
         places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
-        shared_state = AsRoundBegins({game: read_shared_state(seats[0].machine, game)})
+        shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
             round_in_common = seat.machine.state(RoundInCommon)
@@ -153,7 +153,7 @@ class SharedTable:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
                 round_in_common.starting = None
-                seat.machine.install(AsRoundBegins())
+                seat.machine.install(StartingTables())
 
 
 def _get_position_number(seat: Seat) -> int:
@@ -165,7 +165,9 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
     depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
-    return depends_on_throw and table is not None and bool(table.staked) and plays_along(machine, game)
+    return (
+        depends_on_throw and table is not None and bool(table.staked) and is_played_in_common(machine, game)
+    )
 
 
 def _must_next_round_wait(machine: Machine, game: str) -> bool:
@@ -208,12 +210,14 @@ def find_betting_seconds(machine: Machine) -> int | None:
     if alone or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
-    return None if game is None or not plays_along(machine, game.digest) else game.rules.betting_seconds
+    return (
+        None if game is None or not is_played_in_common(machine, game.digest) else game.rules.betting_seconds
+    )
 
 
 def plays_apart(machine: Machine) -> bool:
     """Return whether standing bets here have missed a throw of the other positions and so are played alone."""
-    return machine.position.of > 1 and not plays_along(machine, find_selected_game(machine))
+    return machine.position.of > 1 and not is_played_in_common(machine, find_selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:

@@ -15,7 +15,7 @@ from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play.choosing import find_most_staked_credits
+from egm.play.choosing import find_highest_stake_credits
 from egm.play.records.games import find_last_game
 from meters import MeterReading
 from meters.entry import StoredEntry
@@ -53,7 +53,7 @@ class Reader:
                 version=game.version,
                 digest=game.digest,
                 denominations_cents=machine.denominations_cents[game_id],
-                max_bet_credits=find_most_staked_credits(
+                max_bet_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
                 payback=_to_hundredths(machine.state(InstalledGames).returns.get(game_id)),
