@@ -145,7 +145,7 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 
 def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, prize: Won) -> MysteryWon:
     """Return the record of a mystery prize: its opened secret, and the commitment received before, if any."""
-    commitment = unproved.find_commitment_heard(machine, level, prize.trigger.number)
+    commitment = unproved.find_received_commitment(machine, level, prize.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
         pool=level,

@@ -22,12 +22,12 @@ from paytables.source import Source, is_path, parse_toml, read_contents
 
 
 class LevelFileError(OperatorError):
-    """An unusable level file; the text names file, key and reason."""
+    """The error that a level file of progressive levels is unusable; the text names file, key and reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """The stake and the odds that a machine must have to feed a level (Québec by-law, s.92).
+    """The stake and the odds that a machine must have to feed a progressive level (Québec by-law, s.92).
 
     ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of one
     such wager. ``hits_most``: how often one wager can hit the level; further hits are held for a ruling.
@@ -42,7 +42,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelDefinition:
-    """One level: identity, scope, terms, and the odds that every machine must have."""
+    """The definition of a progressive level: identity, scope, terms, and the odds that every machine must have."""
 
     id: str
     names: Mapping[str, str]
@@ -89,13 +89,13 @@ class _Entry(_Table):
 
 
 class _LevelFile(_Table):
-    """A whole level file."""
+    """The whole content of a level file."""
 
     level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
 
 
 def level_source(path: Path) -> Source:
-    """Read a level file once. Raises :class:`LevelFileError`."""
+    """Read a file of progressive levels once. Raises :class:`LevelFileError`."""
     try:
         return Source(path.resolve(), read_contents(path))
     except OSError as error:
@@ -103,7 +103,7 @@ def level_source(path: Path) -> Source:
 
 
 def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
-    """Return the levels of a level file; a game's relative path is relative to the file's folder.
+    """Return the progressive levels that a level file defines; a game's relative path is relative to its folder.
 
     Raises :class:`LevelFileError`.
     """
@@ -131,7 +131,7 @@ def _parse_level_file(source: Source) -> dict[str, object]:
 
 
 def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
-    """Yield the entries that name a game by a path, and the path as written."""
+    """Yield the level entries that name a game by a path, each with the path as written."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():
         game = entry.get("game") if isinstance(entry, dict) else None
@@ -140,17 +140,17 @@ def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], 
 
 
 def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
-    """Create the levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
+    """Create the progressive levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
     try:
         entries = _LevelFile.model_validate(data).level
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "level"
         raise LevelFileError(f"level file {file}: {where}: {first['msg']}") from None
-    found: dict[str, LevelDefinition] = {}
+    levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):
         where = f"level file {file}: level.{n} ({entry.id})"
-        if entry.id in found:
+        if entry.id in levels:
             raise LevelFileError(f"{where}: this id is used twice")
         if entry.kind is Kind.STAND_ALONE:
             raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
@@ -170,10 +170,10 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
         if odds <= 0:
             raise LevelFileError(f"{where}: odds: nobody could win it")
         chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares)
-        found[entry.id] = LevelDefinition(
+        levels[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
         )
-    return tuple(found.values())
+    return tuple(levels.values())
 
 
 def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
@@ -183,7 +183,7 @@ def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
 
 
 def _find_odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
-    """Return the odds that the file states, or else those of the game's definition or of the mystery level's terms."""
+    """Return a level's odds as the file states them, or else from the game's definition or the mystery terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
     named = (entry.game is not None, entry.game_level is not None)
@@ -208,12 +208,12 @@ def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
 
 
 def _find_odds_of_game(entry: _Entry, where: str) -> Fraction:
-    """Return the odds of the game's level for the stake."""
+    """Return the odds of hitting the level that the definition of the entry's game states for the stake."""
     return _play_of_game(entry, where).odds
 
 
 def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
-    """Return the game's level for the stake; its other figures must equal the level's."""
+    """Return the level that the entry's game plays for with the stake; its figures must equal the entry's."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:

@@ -41,7 +41,7 @@ class Link(Step):
         tables: list[Table] = [Table(rows=tuple(steps))]
         enrolled: Facts | None = None
         try:
-            key = self.folder.asking()
+            key = self.folder.read_request_key()
             if key is not None:
                 digest = say_plain(compute_key_digest(key.public_key()))
                 tables.append(build_pair_table((("link.key", digest),), say("service.link.asks")))
@@ -91,10 +91,10 @@ class Link(Step):
 
     def _read_answer(self, draft: Draft) -> Move:
         """Read the answer from the stick, check it, and put its certificate into use; stay on this step."""
-        answer, key = self.stick.answer(), self.folder.asking()
+        answer, key = self.stick.answer(), self.folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())
-        self.folder.switch(self.folder.stage(answer))
+        self.folder.put_into_use(self.folder.store_answer(answer))
         return Way.STAY
 
     def _adopt_enrolment(self, draft: Draft) -> Move:

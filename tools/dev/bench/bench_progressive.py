@@ -34,7 +34,7 @@ from egm.progressive.connection import (
 )
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.link import Complaint, Link, Locked, Over
+from egm.progressive.link import AmountLocked, Complaint, Link, PaymentRecorded
 from egm.progressive.messages import (
     Claim,
     Commit,
@@ -109,8 +109,8 @@ class _Line:
     async def _speak(self, line: Line) -> None:
         while True:
             message = await self._outbox.get()
-            care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
-            await line.publish(topics.build_uplink_topic(message.machine), encode(message), care)
+            qos = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
+            await line.publish(topics.build_uplink_topic(message.machine), encode(message), qos)
 
     async def _hear(self, line: Line) -> None:
         async for message in line.messages:
@@ -123,9 +123,9 @@ class _Line:
 
     def _learn(self, link: Link) -> None:
         for news in link.take_news():
-            if isinstance(news, Locked):
+            if isinstance(news, AmountLocked):
                 self._locked(link, news)
-            elif isinstance(news, Over):
+            elif isinstance(news, PaymentRecorded):
                 link.forget(news.claim)
             elif isinstance(news, Complaint):
                 self._refused(news)
@@ -137,7 +137,7 @@ class _Line:
                 link.tick(time.monotonic_ns())
                 self._send(link)
 
-    def _locked(self, link: Link, news: Locked) -> None:
+    def _locked(self, link: Link, news: AmountLocked) -> None:
         claim, heard = self._claims[news.claim]
         if not heard.done():
             heard.set_result(time.perf_counter_ns())
