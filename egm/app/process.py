@@ -28,8 +28,8 @@ from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.screen_watch import ScreenWatch
-from egm.app.station import Station, Unheard
-from egm.app.watchdog import LinesMove, send_heartbeats
+from egm.app.station import DroppingOutbox, Station
+from egm.app.watchdog import AllDriversMove, send_heartbeats
 from egm.clock import Clock
 from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, StateFolder
@@ -129,7 +129,7 @@ class MachineProcess:
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
-        self._over = False
+        self._is_over = False
         self._begins = False
         self._stations_to_update: set[int] = set()
         self._table = SharedTable()
@@ -178,12 +178,12 @@ class MachineProcess:
             try:
                 await self._work()
             finally:
-                self._over = True
+                self._is_over = True
                 if self._machine.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._machine.chance)
 
     def _show_game_examined(self, number: int, game: str) -> None:
-        """Show on the screens which game is examined: finding the highest prize may take a while the first time."""
+        """Show on the screens which game is examined: finding its highest prize may take a while the first time."""
         values: dict[str, str | int] = {
             "number": number,
             "count": len(self._file.games),
@@ -231,11 +231,11 @@ class MachineProcess:
 
     def _allow_new_journal(self) -> None:
         """Allow a new journal to be started. Raises :class:`JournalDamaged` if any file of an earlier one exists."""
-        left = self._folder.list_journal_files()
-        if left:
+        files = self._folder.list_journal_files()
+        if files:
             raise JournalDamaged(
                 str(self._folder.root),
-                f"there is no journal, and {', '.join(left)} of one: bring it back,"
+                f"there is no journal, and {', '.join(files)} of one: bring it back,"
                 " or have it cleared (`egm audit inspect`, `egm audit clear`)",
             )
         self._begins = True
@@ -255,7 +255,7 @@ class MachineProcess:
             first.install(desk)
         self._machine = first
         apply_options(first)
-        certificates = {name: each.certificate for name, each in self._installed.items()}
+        certificates = {name: game.certificate for name, game in self._installed.items()}
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
@@ -322,7 +322,7 @@ class MachineProcess:
             clock=self._clock,
             times=self._times,
             chance=None,
-            outbox=Unheard(),
+            outbox=DroppingOutbox(),
             position=position,
         )
         returns = {game_id: each.least_return for game_id, each in self._installed.items()}
@@ -387,7 +387,7 @@ class MachineProcess:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
     def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
-        """Report refused games to journal, operator and service menu. Raises LocalError if none is left."""
+        """Report the games not offered to journal, operator and service menu. Raises LocalError if none is left."""
         for refusal in refused:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
@@ -439,7 +439,7 @@ class MachineProcess:
                 if self._watched:
                     watch = ScreenWatch(self._machine, self._handle, self._count_connected_screens)
                     group.create_task(watch.run(), name="screens")
-                group.create_task(send_heartbeats(LinesMove(drivers)), name="heartbeat")
+                group.create_task(send_heartbeats(AllDriversMove(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
                 await station.server.close()
@@ -452,7 +452,7 @@ class MachineProcess:
             await self._stopped
 
     def _handle(self, event: Event) -> None:
-        """Submit an event of the machine, at its first position."""
+        """Submit an event that concerns the whole machine, at its first position."""
         self._handle_at(self._stations[0], event)
 
     def _handle_at(self, station: Station, event: Event) -> None:
@@ -461,15 +461,15 @@ class MachineProcess:
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.
         """
-        if self._over:
+        if self._is_over:
             return
         with self._stop_on_error():
             station.engine.submit(event)
-            for other in self._stations:
-                if other is not station:
-                    other.engine.settle()
-        wanted = station.machine.state(ServiceDesk).restart
-        if wanted and self._stopped is not None and not self._stopped.done():
+            for other_station in self._stations:
+                if other_station is not station:
+                    other_station.engine.settle()
+        is_restart_requested = station.machine.state(ServiceDesk).restart
+        if is_restart_requested and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())
 
     @contextlib.contextmanager
@@ -509,17 +509,17 @@ class MachineProcess:
         asyncio.get_running_loop().call_soon(self._send_update, station)
 
     def _send_update(self, station: Station) -> None:
-        """Update a station after entries that belong to no event."""
+        """Update a position's station after journal entries that belong to no event."""
         self._stations_to_update.discard(station.machine.position.number)
-        if not self._over:
+        if not self._is_over:
             with self._stop_on_error():
                 station.changed()
 
     def _notify_attachments(self) -> None:
-        """Notify the services and screens of every position of a change."""
+        """Notify the services and screens of every position that the machine has changed."""
         if self._attachments:
-            now = [(station, station.snapshot()) for station in self._stations]
-            for station, snapshot in now:
+            snapshots = [(station, station.snapshot()) for station in self._stations]
+            for station, snapshot in snapshots:
                 for whose, attachment in self._attachments:
                     if whose is station:
                         attachment.changed(snapshot)

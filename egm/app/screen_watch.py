@@ -24,7 +24,7 @@ _MAKES_UP: Final = 6.0
 
 
 class ScreenWatch:
-    """The watch that raises a fault while no screen is shown, and clears it.
+    """The watch over the machine's screens: raises a fault while no screen is shown, and clears it.
 
     ``audiences`` returns the number of screens of each position now.
     """
@@ -48,7 +48,7 @@ class ScreenWatch:
             await asyncio.sleep(_LOOK_S)
 
     def update_fault(self) -> None:
-        """Raise the fault if it applies, and clear it if it no longer does."""
+        """Raise the fault of a missing screen if it applies, and clear it if it no longer does."""
         now_s = self._read_monotonic_seconds()
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):

@@ -26,12 +26,12 @@ SIGNER: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """A bundle or key that is not valid; the text says which file and why."""
+    """The error that a certification bundle or key is not valid; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What a manufacturer or laboratory has certified about a game; ``least_return`` must match exactly."""
+    """A manufacturer's or laboratory's certificate about a game; ``least_return`` must match exactly."""
 
     game: str
     digest: str
@@ -77,7 +77,7 @@ class Certificate:
 
 
 def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
-    """Return the manifest of a bundle after checking that it is complete and correctly signed.
+    """Return the manifest of a certification bundle, after checking that it is complete and correctly signed.
 
     Raises :class:`BundleError` naming the file that is wrong. ``public_key`` is the laboratory's, known from
     elsewhere; None trusts the key in the bundle, which only shows that nothing has changed since it was
@@ -107,7 +107,7 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
 
 
 def _read_listed_files(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the manifest and its list of files, all of which must be in the bundle's own folder."""
+    """Return a bundle's manifest and its list of files, all of which must be in the bundle's own folder."""
     try:
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:

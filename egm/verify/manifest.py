@@ -33,12 +33,12 @@ _PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
-    """A manifest that cannot be trusted or used; the text says which file and why."""
+    """The error that a software manifest cannot be trusted or used; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The software of one release; ``files`` has the SHA-256 of each file in hexadecimal, by name."""
+    """The manifest of one software release; ``files`` has the SHA-256 of each file in hexadecimal, by name."""
 
     version: str
     made: str
@@ -50,12 +50,12 @@ class Manifest:
     files: Mapping[str, str]
 
     def scope(self, own: tuple[tuple[str, str], ...]) -> Scope:
-        """Return which files to verify on a cabinet that has these own files."""
+        """Return which files to verify on a cabinet that has the definition files ``own``."""
         return Scope(own=own, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
-        """Return the short digest of each component by name."""
+        """Return the short digest of each software component by name."""
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
@@ -72,7 +72,7 @@ class Manifest:
 
 
 class Fault(StrEnum):
-    """The ways in which a file can differ from the manifest."""
+    """The ways in which a software file can differ from the manifest."""
 
     ALTERED = "altered"
     MISSING = "missing"
@@ -83,7 +83,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One file that is not as signed."""
+    """A software file that is not as signed, and in which way."""
 
     name: str
     fault: Fault

@@ -75,7 +75,7 @@ class _Player:
 
     def hand(self, device: str, action: str, **values: int | str | bool) -> bool:
         """Do something to a device."""
-        return self._bench.obey(BenchCommand(device=device, action=action, values=values)).ok
+        return self._bench.execute_command(BenchCommand(device=device, action=action, values=values)).ok
 
     def wish(self, intent: Intent) -> None:
         """Touch the screen."""
