@@ -184,6 +184,7 @@ class Bench:
 
     @staticmethod
     async def _read_message(reader: asyncio.StreamReader) -> Message | None:
+        """Return the next message of a client, or None at the end of its connection."""
         line = await reader.readline()
         return decode(line) if line else None
 

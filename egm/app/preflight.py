@@ -68,6 +68,7 @@ def iter_unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
 
 
 def _as_table(data: object) -> Mapping[str, object]:
+    """Return ``data`` if it is a TOML table, else an empty table."""
     return data if isinstance(data, Mapping) else {}
 
 

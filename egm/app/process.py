@@ -293,6 +293,7 @@ class MachineProcess:
             station.settle_absent(list_host_holder_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
+        """Return the desk that numbers and redeems tickets, or None without a ticket store."""
         if store is None:
             return None
         return open_desk(
@@ -307,6 +308,7 @@ class MachineProcess:
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
+        """Return the machine of one player position on the journal, with the installed games."""
         named = self._file.machine
         second = journal.media[-1]
         machine = Machine(

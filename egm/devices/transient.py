@@ -35,7 +35,8 @@ class TransientEscrowLedger:
         """Return the record of the note or ticket being stacked, or None."""
         return self._record
 
-    def _open(self, phase: EscrowPhase) -> EscrowRecord:
+    def _require_record(self, phase: EscrowPhase) -> EscrowRecord:
+        """Return the open record. Raises LedgerOrderError unless it is in this phase."""
         if self._record is None or self._record.phase is not phase:
             raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
         return self._record
@@ -52,24 +53,24 @@ class TransientEscrowLedger:
 
     def credit_stacked_paper(self) -> None:
         """Credit the item being stacked, and set phase VENDED. Raises LedgerOrderError unless it is ORDERED."""
-        record = self._open(EscrowPhase.ORDERED)
+        record = self._require_record(EscrowPhase.ORDERED)
         self.credited.append(record.content)
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
         """Close a VENDED record. Raises LedgerOrderError if there is none."""
-        self._open(EscrowPhase.VENDED)
+        self._require_record(EscrowPhase.VENDED)
         self._record = None
 
     def void_unstacked_paper(self, why: str) -> None:
         """Close an ORDERED record without credit. Raises LedgerOrderError if there is none."""
-        self._open(EscrowPhase.ORDERED)
+        self._require_record(EscrowPhase.ORDERED)
         self._record = None
         self.refused.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
         """Close an ORDERED record as disputed. Raises LedgerOrderError if there is none."""
-        self.disputed.append(self._open(EscrowPhase.ORDERED).content)
+        self.disputed.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)
 
@@ -79,7 +80,7 @@ class TransientEscrowLedger:
 
     def moving(self, *, outward: bool) -> None:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
-        self._record = replace(self._open(EscrowPhase.ORDERED), outward=outward)
+        self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
 
     def set_mark(self, mark: int) -> None:
         """Store the driver's position in the line protocol in the open record, if there is one."""
@@ -127,21 +128,22 @@ class TransientPayoutLedger:
             raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
         self._record = record
 
-    def _open(self, payout_id: str) -> PayoutRecord:
+    def _require_record(self, payout_id: str) -> PayoutRecord:
+        """Return the open payout's record. Raises LedgerOrderError if another payout or none is open."""
         if self._record is None or self._record.payout_id != payout_id:
             raise LedgerOrderError(f"payout {payout_id} is not open; open is {self._record}")
         return self._record
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Store how many coins of the open payout have left. Raises LedgerOrderError if it is not open."""
-        self._record = replace(self._open(payout_id), paid_coins=paid_coins)
+        self._record = replace(self._require_record(payout_id), paid_coins=paid_coins)
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
         """Close the open payout with its coins; with ``doubt``, list the others as disputed.
 
         Raises LedgerOrderError if it is not open.
         """
-        record, self._record = self._open(payout_id), None
+        record, self._record = self._require_record(payout_id), None
         self.paid[payout_id] = paid_coins
         if doubt:
             self.disputed[payout_id] = record.coins - paid_coins

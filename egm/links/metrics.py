@@ -198,6 +198,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         self._unread_requests.pop(request, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """Accept a connection if a slot is free, or becomes free by closing one that has sent no request."""
         if not self._slots.acquire(blocking=False):
             if (first := next(iter(tuple(self._unread_requests)), None)) is not None:
                 _shut_down_connection(first)
@@ -232,6 +233,7 @@ def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) ->
     """Return the application restricted to requests for these host names, which defeats DNS rebinding."""
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Serve a request for one of the host names; refuse any other."""
         host = str(environ.get("HTTP_HOST", ""))
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         if name.lower() in hosts:
@@ -247,6 +249,7 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
     """Return the application with token authentication (RFC 6750); a wrong token is refused."""
 
     def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Serve a request without credentials or with the token; refuse a wrong token."""
         scheme, _, credential = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
         if scheme and not (scheme.lower() == "bearer" and is_token(credential.strip(), token)):
             body = b"That is not this machine's token.\n"

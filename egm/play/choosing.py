@@ -19,7 +19,7 @@ def bet_is_offered(machine: Machine, event: Event) -> bool:
     credits_, options = request.value, request.options or {}
     if credits_ is None:
         return False
-    if credits_ == 0 and options == {"bets": {}} and _has_spots(machine):
+    if credits_ == 0 and options == {"bets": {}} and _is_table_selected(machine):
         return True  # all chips were removed from the layout: there is no bet, and nothing can be played
     bet = find_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
     return bet is not None and is_accepted_here(machine, bet)
@@ -80,10 +80,11 @@ def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cent
 
 def has_abandoned_chips(machine: Machine) -> bool:
     """Return whether chips are laid although no credit is left: they must not stay for the next player."""
-    return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _has_spots(machine)
+    return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _is_table_selected(machine)
 
 
-def _has_spots(machine: Machine) -> bool:
+def _is_table_selected(machine: Machine) -> bool:
+    """Return whether the selected game is a table, with betting spots."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and bool(game.rules.layout())
 

@@ -107,4 +107,5 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
 
 @lru_cache(maxsize=_BUILT)
 def _build_game(stored: str) -> Game:
+    """Return the game of a definition stored in the journal; cached."""
     return game_from_text(decode_definition(stored), "the journal")

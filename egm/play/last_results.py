@@ -55,6 +55,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
 
 
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
+    """Update the tables' results by a journal entry: a game's start, a choice, or its end."""
     where = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind == PLAY_START:
         game = from_json(GameRecord, entry.record, where)

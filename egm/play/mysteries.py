@@ -100,10 +100,11 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     if game is not None and any(
         award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
     ):
-        _send_to_screen(machine)
+        _send_open_game_to_screen(machine)
 
 
-def _send_to_screen(machine: Machine) -> None:
+def _send_open_game_to_screen(machine: Machine) -> None:
+    """Send the open game's current message to the screen, if it has one."""
     message = showing.build_message(machine, resumed=False)
     if message is not None:
         machine.outbox.show(message)
@@ -111,6 +112,7 @@ def _send_to_screen(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- which game
 def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
+    """Return whether the game's wager made contribution ``sequence`` to the level."""
     return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
 
 
@@ -199,7 +201,7 @@ def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Wo
         state=_build_claim_state(machine, game, level, prize, None),
     )
     machine.state(GameInProgress).record = game.with_hits((hit,))
-    _send_to_screen(machine)
+    _send_open_game_to_screen(machine)
 
 
 def _return_prize_to_level(

@@ -46,7 +46,9 @@ class PlayList(Place):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the page that lists the last plays, one row per play."""
-        rows = tuple(_build_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED))
+        rows = tuple(
+            _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
+        )
         position_column = ("position",) if machine.position.of > 1 else ()
         table = Table(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
@@ -174,28 +176,31 @@ def _apply_later_steps(play: Play) -> GameRecord:
     return game
 
 
-def _build_row(machine: Machine, play: Play) -> Row:
+def _build_play_row(machine: Machine, play: Play) -> Row:
+    """Return a play's row in the list of plays: time, position, game, bet, win and state."""
     return Row(
         cells=(
             say_time(play.start.time_utc.isoformat()),
             *((say_number(play.position),) if machine.position.of > 1 else ()),
-            _find_title(machine, _read_start(play).game),
+            _find_game_title(machine, _read_start(play).game),
             say_money(play.bet_cents),
             say_plain("") if play.win_cents is None else say_money(play.win_cents),
-            say(f"service.recall.{_describe_state(play)}"),
+            say(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
         mark="" if play.end is not None else "warning",
     )
 
 
-def _describe_state(play: Play) -> str:
+def _describe_play_state(play: Play) -> str:
+    """Return the key of the text for a play's state: open, void or ended."""
     if play.end is None:
         return "open"
     return "void" if play.end.kind == GAME_VOID.kind else "ended"
 
 
-def _find_title(machine: Machine, named: GameName) -> Words:
+def _find_game_title(machine: Machine, named: GameName) -> Words:
+    """Return the title of the game that a play was made with, or its id if the definition is not available."""
     game = _find_definition(machine, named)
     return say_plain(named.id) if game is None else say_local(game.title)
 
@@ -218,12 +223,12 @@ def _build_play_tables(
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
         *((("column.position", say_number(play.position)),) if machine.position.of > 1 else ()),
-        ("column.game", _find_title(machine, game.game)),
+        ("column.game", _find_game_title(machine, game.game)),
         ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", say_money(game.credit_before_cents)),
         ("column.bet", say_money(play.bet_cents)),
         ("column.win", say_plain("") if play.win_cents is None else say_money(paid_cents)),
-        ("column.state", say(f"service.recall.{_describe_state(play)}")),
+        ("column.state", say(f"service.recall.{_describe_play_state(play)}")),
     ]
     rows += [
         (say_code("source", source.partition(":")[2].partition(":")[0] or source), say_money(cents))

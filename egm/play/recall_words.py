@@ -91,7 +91,7 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
                 _describe_prize(presentation, win),
                 _describe_settlement(presentation, win.name)
                 if win.spot
-                else _describe_location(presentation, win),
+                else _describe_prize_location(presentation, win),
                 say_money(win.credits * unit_cents),
             )
         )
@@ -124,7 +124,8 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
     return say_local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
 
 
-def _describe_location(presentation: Mapping[str, Any], prize: Settlement) -> Words:
+def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> Words:
+    """Return where a prize was won: in a stage, on a line, in a Keno draw, with a hand; blank if nowhere."""
     win = prize.detail
     stage = presentation.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):

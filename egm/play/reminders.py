@@ -42,16 +42,18 @@ class Reminders:
         self._news.set()
 
     def _submit_due_events(self) -> None:
-        self._submit(EventType.PAUSE_OVER)
-        self._submit(EventType.REMINDER_DUE)
+        """Submit what is due: the end of a pause, a reminder, the end of the session of a player who has left."""
+        self._submit_if_accepted(EventType.PAUSE_OVER)
+        self._submit_if_accepted(EventType.REMINDER_DUE)
         if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
         if self._left_ns is not None and self._compute_gap_seconds() <= 0:
-            self._submit(EventType.SESSION_OVER)
+            self._submit_if_accepted(EventType.SESSION_OVER)
 
-    def _submit(self, event_type: EventType) -> None:
+    def _submit_if_accepted(self, event_type: EventType) -> None:
+        """Submit an event of this type if the machine accepts it in its present state."""
         if self._context.engine.accepts(event_type):
             self._context.handle(Event(event_type))
 

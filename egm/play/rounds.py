@@ -94,6 +94,7 @@ def has_won_already(machine: Machine) -> bool:
 
 
 def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
+    """Return the open game's answers that draw no number, with their outcomes; empty if the wheel decides."""
     game = open_game(machine)
     if game is None or is_decided_by_wheel(machine):
         return []
@@ -254,6 +255,7 @@ class _FailedGenerator:
 
 
 def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
+    """Return the generator's next step; while it is out of service, a substitute that fails on any draw."""
     ready = chance_is_ready(machine)
     return machine.chance.step() if ready and machine.chance is not None else nullcontext(_FailedGenerator())
 

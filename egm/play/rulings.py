@@ -41,6 +41,7 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
 
 
 def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
+    """Return whether the open game may be declared void with this ruling."""
     game = open_game(machine)
     if game is None:
         return False
@@ -55,20 +56,24 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
 
 
 def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
+    """Return whether the wheel's number or another seat's step is recorded for the game's next step."""
     return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
 
 def game_waits_for_chance(machine: Machine, event: Event) -> bool:
     """Return whether the open game needs a number that the failed generator or the wheel has not supplied."""
-    return game_waits_for_generator(machine, event) or (_needs_a_number(machine) and waits_for_wheel(machine))
+    return game_waits_for_generator(machine, event) or (
+        _lacks_next_number(machine) and waits_for_wheel(machine)
+    )
 
 
 def game_waits_for_generator(machine: Machine, _: Event) -> bool:
     """Return whether the open game needs a number and the generator has failed."""
-    return not chance_is_ready(machine) and _needs_a_number(machine)
+    return not chance_is_ready(machine) and _lacks_next_number(machine)
 
 
-def _needs_a_number(machine: Machine) -> bool:
+def _lacks_next_number(machine: Machine) -> bool:
+    """Return whether the open game is undecided and its next number is not recorded yet."""
     game = open_game(machine)
     return game is not None and game.outcome is None and not _is_next_recorded(machine, game)
 

@@ -181,6 +181,7 @@ def _is_playable(machine: Machine, table: TableRecord) -> bool:
 
 
 def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
+    """Return the credits that the table's game returns for bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
     return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
 
@@ -199,6 +200,7 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
 
 
 def _return_all_bets(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
+    """Return to the player all standing bets on one table."""
     _post_return(machine, table, why, table.standing_cents, None)
 
 

@@ -252,10 +252,12 @@ class Stick:
         self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
+        """Read the content of the stick's device."""
         with self.path.open("rb") as device:
             return device.read(_SIZE)
 
     def _write(self, data: bytes) -> None:
+        """Write ``data`` to the stick's device durably. Raises EnrolmentError if it does not fit."""
         with self.path.open("r+b", buffering=0) as device:
             if device.write(data) != len(data):
                 raise EnrolmentError("link_stick_full")
@@ -272,6 +274,7 @@ class Stick:
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
+            """Perform the operation, and store its result or its error for the waiting thread."""
             try:
                 done.set_result(do())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)

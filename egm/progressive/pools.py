@@ -156,10 +156,11 @@ def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tupl
 
 def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
     """Return the total bets of a game, in credits, whose progressive levels are all configured."""
-    return tuple(n for n in game.bet_options if _is_configured(pools, game, n, denomination_cents))
+    return tuple(n for n in game.bet_options if _are_levels_configured(pools, game, n, denomination_cents))
 
 
-def _is_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+    """Return whether a game's bet of ``credits_`` plays only for configured levels, at prescribed amounts."""
     try:
         wager = game.wager(credits_)
         pools.played(game, wager, denomination_cents)

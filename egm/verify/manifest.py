@@ -98,7 +98,8 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Di
     ``digests`` are the present ones, from :func:`~.digest.compute_digests`.
     """
 
-    def find_fault(name: str) -> Fault | None:
+    def find_file_fault(name: str) -> Fault | None:
+        """Return how the file with this name differs from the manifest, or None if it does not."""
         here, wanted = digests.get(name), manifest.files.get(name)
         if wanted is None:
             return Fault.FOREIGN
@@ -109,7 +110,7 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Di
         return Fault.ALTERED if here != wanted else None
 
     names = sorted(manifest.files.keys() | digests.keys())
-    return tuple(Difference(name, why) for name in names if (why := find_fault(name)) is not None)
+    return tuple(Difference(name, why) for name in names if (why := find_file_fault(name)) is not None)
 
 
 def encode_unsigned(manifest: Manifest) -> bytes:

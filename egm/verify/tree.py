@@ -125,6 +125,7 @@ def list_software_files(scope: Scope) -> dict[str, Path]:
 
 
 def _find_package_folder(package: str) -> Path:
+    """Return the folder of an installed package. Raises LocalError if it is not installed."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise LocalError(f"{package} is not installed")

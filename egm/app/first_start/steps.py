@@ -353,7 +353,7 @@ class Staff(Step):
         )
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
         add = Action(id="add", label=say("first.staff.add"))
-        on = _NEXT.model_copy(update={"enabled": self._are_enough(draft)})
+        on = _NEXT.model_copy(update={"enabled": self._has_enough_signers(draft)})
         drop = Action(id="drop", label=say("first.staff.drop"), style="danger")
         enrolled = Table(columns=columns, rows=rows)
         more = (drop,) if self.before else ()
@@ -409,7 +409,9 @@ class Staff(Step):
         elif action == "drop" and self.before:
             draft.roster = self.before.pop()
         else:
-            return Way.ON if action == "next" and self._are_enough(draft) else say_refusal("not_offered")
+            return (
+                Way.ON if action == "next" and self._has_enough_signers(draft) else say_refusal("not_offered")
+            )
         return Way.STAY
 
     def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
@@ -440,7 +442,8 @@ class Staff(Step):
         """Return how many of the enrolled persons may sign the cabinet file."""
         return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
 
-    def _are_enough(self, draft: Draft) -> bool:
+    def _has_enough_signers(self, draft: Draft) -> bool:
+        """Return whether enough of the enrolled persons may sign the cabinet file."""
         return self._count_signers(draft) >= SIGNERS
 
 

@@ -144,15 +144,17 @@ def build_steps(
     machine = (name(name="serial"), name(name="operator_number"))
 
     def add_machine_values(draft: Draft, values: dict[str, str]) -> None:
+        """Add values to the machine table of the draft."""
         draft.machine |= values
 
-    def replace_house(draft: Draft, chosen: str) -> None:
+    def select_jurisdiction(draft: Draft, chosen: str) -> None:
+        """Set the draft's jurisdiction, and remove the venue data entered for the previous one."""
         draft.profile, draft.placed = load_profile(chosen), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
     steps: tuple[Step, ...] = (
         Fields("machine", lambda _: machine, add_machine_values),
-        Pick("profile", list_profiles, replace_house),
+        Pick("profile", list_profiles, select_jurisdiction),
         Fields(
             "house", lambda draft: tuple(Field(name=item) for item in draft.house_fields), add_machine_values
         ),
@@ -189,6 +191,7 @@ _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 
 def _examine_draft(draft: Draft, on_progress: Callable[[str], None]) -> None:
+    """Examine the draft's games; ``on_progress`` receives each game's name before."""
     for name in draft.examine():
         on_progress(name)
 

@@ -279,7 +279,7 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
     if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
         status, remainder = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
         if data[0] == _EXTENDED_NOTE and len(remainder) == _NOTE_BYTES:
-            return _note_row(_decode_status(ack, status, ""), remainder)
+            return _decode_note_row(_decode_status(ack, status, ""), remainder)
         is_barcode = data[0] == _EXTENDED_BARCODE
         text = remainder.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
         return _decode_status(ack, status, text)
@@ -288,7 +288,7 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
     raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
 
 
-def _note_row(status: Status, row: bytes) -> NoteRow:
+def _decode_note_row(status: Status, row: bytes) -> NoteRow:
     """Decode a row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):

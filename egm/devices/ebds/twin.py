@@ -93,7 +93,7 @@ class EbdsTwin(BillTwin[Frame]):
                 return self._build_status(question.ack).encode()
             case NoteQuery(poll=poll, index=index):
                 self._apply_poll(poll)
-                return self._note_row(index, self._build_status(poll.ack)).encode()
+                return self._build_note_row(index, self._build_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: Poll) -> None:
         """Apply the machine's poll: the notes and tickets to accept, and the decision on the item in escrow."""
@@ -103,7 +103,7 @@ class EbdsTwin(BillTwin[Frame]):
         elif poll.return_:
             self.return_escrowed_item()
 
-    def _note_row(self, index: int, status: Status) -> NoteRow:
+    def _build_note_row(self, index: int, status: Status) -> NoteRow:
         base, exponent = self._find_note_value(index), -2
         if not base:
             return NoteRow(status, index)

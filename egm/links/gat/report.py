@@ -77,6 +77,7 @@ def build_identity_report(about: About, signer: str, components: Mapping[str, st
 
 
 def _add_game_element(root: ET.Element, about: About) -> ET.Element:
+    """Add to ``root`` the XML element with the machine's name and manufacturer, and return it."""
     game = ET.SubElement(root, "Game")
     ET.SubElement(game, "Name").text = about.name
     ET.SubElement(game, "Manufacturer").text = about.manufacturer
@@ -84,10 +85,12 @@ def _add_game_element(root: ET.Element, about: About) -> ET.Element:
 
 
 def _format_head_lines(about: About) -> tuple[str, str]:
+    """Return the lines that head a text report: the machine's identity."""
     return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
 
 
 def _format_value_lines(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one text line per value, in capital hexadecimal digits after its name."""
     return tuple(f"{name}: {value.upper()}" for name, value in values.items())
 
 

@@ -149,6 +149,7 @@ class Reader:
 
 
 def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
+    """Return a journal entry's record, or an empty one if it is not an object."""
     return entry.record if isinstance(entry.record, Mapping) else {}
 
 

@@ -199,6 +199,7 @@ class LenientFraming:
             yield heard if self._lost or frame[0] in {self._address, BROADCAST} else Elsewhere(frame[0])
 
     def _discard_broken_message(self, why: str) -> Broken:
+        """Discard the message received so far, and return it as broken for the reason ``why``."""
         broken = bytes(self._message)
         self._message.clear()
         return Broken(why, broken)

@@ -80,6 +80,7 @@ def has_missed_no_round(player_part: JSON, shared: JSON, keys: TableStateKeys) -
 
 
 def _to_mapping(table: JSON) -> Mapping[str, JSON]:
+    """Return a table's state as a mapping; empty if it is the initial state."""
     return table if isinstance(table, Mapping) else {}
 
 

@@ -36,6 +36,7 @@ def _build_setting_effect(control: Control, value: JSON) -> Effect:
     """Return an effect for a poll: it sets a control of the machine to ``value``."""
 
     def apply_setting(host: Host, _: LongPoll) -> Reply:
+        """Set the control to the value, and acknowledge the poll."""
         return _set_control(host, control, value)
 
     return apply_setting
@@ -44,21 +45,23 @@ def _build_setting_effect(control: Control, value: JSON) -> Effect:
 def _build_disabling_effect(suffix: str, reason: str) -> Effect:
     """Return an effect for a poll: it disables the machine, under the name of the host and ``suffix``."""
 
-    def disable(host: Host, _: LongPoll) -> Reply:
+    def disable_machine(host: Host, _: LongPoll) -> Reply:
+        """Disable the machine under this name, and acknowledge the poll."""
         host.handle(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
         return ACK
 
-    return disable
+    return disable_machine
 
 
 def _build_enabling_effect(suffix: str) -> Effect:
     """Return an effect for a poll: it lifts the disabling made under the name of the host and ``suffix``."""
 
-    def enable(host: Host, _: LongPoll) -> Reply:
+    def lift_disabling(host: Host, _: LongPoll) -> Reply:
+        """Lift the disabling made under this name, and acknowledge the poll."""
         host.handle(EventType.ENABLED, Enabled(source=host.source + suffix))
         return ACK
 
-    return enable
+    return lift_disabling
 
 
 def enable_acceptor(host: Host, _: LongPoll) -> Reply:
@@ -111,6 +114,7 @@ def close_acceptor_after_bill(host: Host) -> None:
 
 
 def _build_control_poll(code: int, effect: Effect) -> Poll:
+    """Return the poll with this command code, which needs the option group of control polls."""
     return Poll(code=code, response=ONE_BYTE, effect=effect, group=Group.CONTROL)
 
 

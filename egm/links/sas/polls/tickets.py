@@ -354,6 +354,7 @@ def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _encode_status_bits(host: Host) -> bytes:
+    """Return the two bytes of poll 7B that state what the machine allows for tickets."""
     machine = host.machine
     terms = find_ticket_terms(machine)
     bits = _PRINTER if machine.state(Devices).printer is not None else 0
@@ -364,6 +365,7 @@ def _encode_status_bits(host: Host) -> bytes:
 
 
 def _encode_valid_days(host: Host) -> bytes:
+    """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
     terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
     days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
     return b"".join(encode_bcd(number, 2) for number in days)
