@@ -126,16 +126,16 @@ def _run_first_start(
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
-        done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
+        is_done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(folder.root)
         waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
-        done = asyncio.run(_run_until_signal(waiting))
+        is_done = asyncio.run(_run_until_signal(waiting))
         lock.release()
-    sys.exit(_FILE_CHANGED if done else 0)
+    sys.exit(_FILE_CHANGED if is_done else 0)
 
 
 def _is_absent(file: Path) -> bool:

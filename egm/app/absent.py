@@ -107,10 +107,10 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
             if (key := keys.of(name)) is not None and key.fate is Fate.OWED
         ]
         if cents or amounts_left:
-            what = ", ".join(
+            amounts = ", ".join(
                 [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *amounts_left]
             )
-            raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")
+            raise OperatorError(f"machine.positions: {positions}; and position {number} still has {amounts}")
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:

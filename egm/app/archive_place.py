@@ -20,12 +20,12 @@ def link_archive(medium: Path, archive: Path | None) -> None:
     if archive is None or not medium.is_dir():
         return
     target = archive.absolute()
-    present = link.readlink() if link.is_symlink() else None
-    if present == target:
+    current_target = link.readlink() if link.is_symlink() else None
+    if current_target == target:
         return
-    if present is not None or (link.exists() and any(link.iterdir())):
+    if current_target is not None or (link.exists() and any(link.iterdir())):
         raise OperatorError(
-            f"the archive is in {present or link}, but the cabinet file says {target}:"
+            f"the archive is in {current_target or link}, but the cabinet file says {target}:"
             f" move its files while the machine is off, and remove {link}"
         )
     try:

@@ -103,22 +103,24 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
 def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each port and file that the cabinet file names and that does not exist."""
     yield from find_missing_ports(file)
-    named: dict[str, Path | None] = {
+    named_files: dict[str, Path | None] = {
         "software.manifest": None if file.software is None else file.software.manifest,
         "inventory.photograph": file.inventory.photograph,
         **{f"games[{i + 1}].certificate": slot.certificate for i, slot in enumerate(file.games)},
     }
     if file.progressive_link is not None:
         link = file.progressive_link
-        named |= {
+        named_files |= {
             "progressive_link.authority": link.authority,
             "progressive_link.certificate": link.certificate,
             "progressive_link.key": link.key,
         }
-    missing = {key: path for key, path in named.items() if path is not None and not path.exists()}
-    for key, path in missing.items():
+    missing_files = {key: path for key, path in named_files.items() if path is not None and not path.exists()}
+    for key, path in missing_files.items():
         yield Fault(key, f"{path}: nothing is there", stops=False)
-    if file.progressive_link is not None and not any(key.startswith("progressive_link") for key in missing):
+    if file.progressive_link is not None and not any(
+        key.startswith("progressive_link") for key in missing_files
+    ):
         try:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:
@@ -194,20 +196,20 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
         levels = games.get(slot.game)
         if levels is None:
             known_names = tuple(sorted(games))
-            what = f"{slot.game!r} is no game of this file"
+            fault_values = f"{slot.game!r} is no game of this file"
             yield Fault(
                 f"{key}.game",
-                what,
+                fault_values,
                 meant=find_similar_word(slot.game, known_names),
                 allowed=known_names,
                 stops=False,
             )
         elif slot.level not in levels:
             known_names = tuple(sorted(levels))
-            what = f"{slot.game} has no level {slot.level!r}"
+            fault_values = f"{slot.game} has no level {slot.level!r}"
             yield Fault(
                 f"{key}.level",
-                what,
+                fault_values,
                 meant=find_similar_word(slot.level, known_names),
                 allowed=known_names,
                 stops=False,

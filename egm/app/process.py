@@ -247,8 +247,8 @@ class MachineProcess:
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
-        named = self._file.machine
-        first = self._create_machine(journal, Position(of=named.positions))
+        cabinet = self._file.machine
+        first = self._create_machine(journal, Position(of=cabinet.positions))
         note_clock(first)  # before anything is recorded with an untrusted time
         desk = self._open_ticket_desk(first, store)
         if desk is not None:
@@ -264,8 +264,8 @@ class MachineProcess:
         if store is not None and store.mended:
             first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))
         machines = [first]
-        for number in range(2, named.positions + 1):
-            machine = self._create_machine(journal, Position(number, named.positions))
+        for number in range(2, cabinet.positions + 1):
+            machine = self._create_machine(journal, Position(number, cabinet.positions))
             if desk is None:
                 close_printed_ticket(machine)
             else:
@@ -277,7 +277,9 @@ class MachineProcess:
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
-        self._attachments = tuple((self._stations[0], one) for one in self._features.attach(context))
+        self._attachments = tuple(
+            (self._stations[0], attachment) for attachment in self._features.attach(context)
+        )
         for station in self._stations[1:]:
             beside = replace(
                 context,
@@ -285,7 +287,9 @@ class MachineProcess:
                 handle=partial(self._handle_at, station),
                 devices=station.ports.drivers,
             )
-            self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
+            self._attachments += tuple(
+                (station, attachment) for attachment in self._features.attach_to_position(beside)
+            )
         self._verifier = Verifier(context)
         for station in self._stations:
             ready = MemoryReady(version=self._release, profile=self._profile.id)
@@ -309,17 +313,22 @@ class MachineProcess:
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
         """Return the machine of one player position on the journal, with the installed games."""
-        named = self._file.machine
+        cabinet = self._file.machine
         second = journal.media[-1]
         machine = Machine(
-            identity=Identity(named.serial, named.operator_number, named.house, named.day_ends_hour),
+            identity=Identity(
+                cabinet.serial,
+                cabinet.operator_number,
+                cabinet.house,
+                cabinet.day_ends_hour,
+            ),
             journal=journal,
             keys=self._features.keys,
             entries=self._features.entries,
             profile=self._profile,
-            games={game_id: each.game for game_id, each in self._installed.items()},
+            games={game_id: game.game for game_id, game in self._installed.items()},
             denominations_cents={
-                game_id: each.denominations_cents for game_id, each in self._installed.items()
+                game_id: game.denominations_cents for game_id, game in self._installed.items()
             },
             clock=self._clock,
             times=self._times,
@@ -327,7 +336,7 @@ class MachineProcess:
             outbox=DroppingOutbox(),
             position=position,
         )
-        returns = {game_id: each.least_return for game_id, each in self._installed.items()}
+        returns = {game_id: game.least_return for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorStart(self._renew_chance))
         machine.install(self._features)
@@ -336,7 +345,7 @@ class MachineProcess:
         machine.install(self._table)
         machine.install(self._beside)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
-        machine.install(combine_pools(each.pools for each in self._installed.values()))
+        machine.install(combine_pools(game.pools for game in self._installed.values()))
         return machine
 
     def _open_station(self, machine: Machine) -> Station:

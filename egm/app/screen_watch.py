@@ -57,9 +57,9 @@ class ScreenWatch:
             self._unseen_s += passed_s
         else:
             self._unseen_s = max(0.0, self._unseen_s - passed_s / _MAKES_UP)
-        missing = FAULT in self._machine.faults
-        if missing and now_s - self._since_s >= _RETURNS_S:
+        is_screen_missing = FAULT in self._machine.faults
+        if is_screen_missing and now_s - self._since_s >= _RETURNS_S:
             self._unseen_s = 0.0
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
-        elif not missing and self._unseen_s >= _PATIENCE_S:
+        elif not is_screen_missing and self._unseen_s >= _PATIENCE_S:
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=FAULT)))

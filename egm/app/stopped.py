@@ -38,15 +38,15 @@ _LOOK_S: Final = 1.0
 
 async def run_once_media_respond(
     machine: Callable[[bool], Coroutine[object, object, None]],
-    still: Callable[[str, str], Coroutine[object, object, None]],
+    show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
     patience_s: float = PATIENCE_S,
     pause_s: float = _PAUSE_S,
 ) -> None:
-    """Run ``machine`` until it ends; if its media do not respond or are full, run ``still`` for a while and try again.
+    """Run ``machine`` until it ends; while its media do not respond or are full, run ``show_tilt`` between attempts.
 
-    ``still`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
+    ``show_tilt`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
     without the second medium, which is true only after ``patience_s``. Any other error is raised.
     """
     began_ns = clock.monotonic_ns()
@@ -57,7 +57,7 @@ async def run_once_media_respond(
             code = "memory_full" if isinstance(error, MediumFull) else "memory_waits"
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
-                    await still(str(error), code)
+                    await show_tilt(str(error), code)
         else:
             return
 

@@ -58,7 +58,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     """Return the complete snapshot of the machine for a screen, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
-    last_game, opened = find_last_game(machine), open_game(machine)
+    last_game, current_game = find_last_game(machine), open_game(machine)
     if last_game is not None and last_game[0].game.id != selection.game_id:
         last_game = None  # the result of another game is not shown
     standing, shut, felt = read_table_view(machine)
@@ -77,14 +77,14 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         currency=machine.profile.currency,
         language=selection.language,
         languages=machine.profile.languages,
-        game_id=(selection.game_id if opened is None else opened.game.id) or None,
+        game_id=(selection.game_id if current_game is None else current_game.game.id) or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
         standing=standing,
         shut=shut,
         felt=felt,
-        staked_cents=0 if opened is None else opened.staked_cents,
+        staked_cents=0 if current_game is None else current_game.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
         most_staked_cents=_find_most_staked_cents(machine),
@@ -174,9 +174,9 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
 def build_game_art(game: Game) -> GameArt:
     """Return a game's own pictures and sounds; empty for a game without files."""
 
-    def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
+    def files(names: Mapping[str, str]) -> dict[str, ArtFile]:
         """Return a game's picture or sound files as the screen receives them."""
-        there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
+        there = {key: game.assets[name] for key, name in names.items() if name in game.assets}
         return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
 
     return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))

@@ -26,12 +26,12 @@ def claim(link: Path, terminal: str) -> int:
 
     The lock is held until the descriptor is closed.
     """
-    fresh = link.with_name(f".{link.name}.owner.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    new_lock = link.with_name(f".{link.name}.owner.new")
+    new_lock.unlink(missing_ok=True)
+    descriptor = os.open(new_lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(descriptor, terminal.encode())
-    fresh.replace(find_owner_lock(link))
+    new_lock.replace(find_owner_lock(link))
     return descriptor
 
 

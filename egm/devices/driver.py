@@ -305,11 +305,11 @@ class LineDriver(ABC, Generic[M]):
         Raise the new ones, and clear those that are no longer among them.
         """
         self._reported = reported
-        present = reported | self._own_faults
-        for code in [code for code in self._faults if code not in present]:
+        active_faults = reported | self._own_faults
+        for code in [code for code in self._faults if code not in active_faults]:
             del self._faults[code]
             self._emit(Fault(device=self._name, code=code, active=False))
-        for code, detail in present.items():
+        for code, detail in active_faults.items():
             if code not in self._faults:
                 self._emit(Fault(device=self._name, code=code, active=True, detail=detail))
             self._faults[code] = detail

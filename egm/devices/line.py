@@ -131,10 +131,10 @@ class SerialLine:
     def write(self, data: bytes) -> None:
         """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
         try:
-            taken = os.write(self._get_fileno(), data)
+            count = os.write(self._get_fileno(), data)
         except OSError as error:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
-        if taken != len(data):
+        if count != len(data):
             raise LineLostError(self.path, "takes no more bytes")
         self.tap(data, True)
 

@@ -47,10 +47,10 @@ def make_pair(link: Path) -> tuple[int, int]:
     master, slave = pty.openpty()
     tty.setraw(slave)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = link.with_name(f".{link.name}.new")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(os.ttyname(slave))
-    fresh.replace(link)
+    new_link = link.with_name(f".{link.name}.new")
+    new_link.unlink(missing_ok=True)
+    new_link.symlink_to(os.ttyname(slave))
+    new_link.replace(link)
     return master, slave
 
 
@@ -85,9 +85,9 @@ class Port:
         """Return whether the cable is plugged in."""
         return self._master >= 0
 
-    def connect(self, heard: Callable[[bytes], None]) -> None:
+    def connect(self, receiver: Callable[[bytes], None]) -> None:
         """Set the receiver of the machine's bytes on the device's side; on a bus, add one."""
-        self._listeners.append(heard)
+        self._listeners.append(receiver)
 
     def plug(self) -> None:
         """Plug the cable in: the line is a new pseudo-terminal under the same name."""

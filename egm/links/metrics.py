@@ -148,12 +148,12 @@ class MachineCollector(Collector):
         ``on_read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these
         families.
         """
-        merged: dict[str, Metric] = {}
+        families_by_name: dict[str, Metric] = {}
         for family in families:
-            first_family = merged.setdefault(family.name, family)
+            first_family = families_by_name.setdefault(family.name, family)
             if first_family is not family:
                 first_family.samples.extend(family.samples)
-        self._exported = tuple(merged.values()), on_read
+        self._exported = tuple(families_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families last handed over."""

@@ -128,10 +128,10 @@ class Monitoring:
 
         The function records that the monitoring system knows of the technician at work in the machine.
         """
-        opened = self._machine.memory.get(StaffKey.INTERVENTION)
-        if opened is None or not self._machine.profile.staff.monitored_openings:
+        intervention = self._machine.memory.get(StaffKey.INTERVENTION)
+        if intervention is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
-        event = Event(EventType.INTERVENTION_SEEN, WorkSeen(id=opened["id"]))
+        event = Event(EventType.INTERVENTION_SEEN, WorkSeen(id=intervention["id"]))
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:
@@ -183,23 +183,23 @@ class Monitoring:
         yield from self._machine.state(Features).metrics(self._machine)
 
 
-def _build_technician_metric(opened: Mapping[str, object] | None) -> Metric:
+def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:
     """Return the metric of the person who has announced opening the machine (Monaco art. 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
     )
-    if opened is not None:
-        family.add_metric([str(opened[name]) for name in ("id", "kind", "person", "since")], 1)
+    if intervention is not None:
+        family.add_metric([str(intervention[name]) for name in ("id", "kind", "person", "since")], 1)
     return family
 
 
 def _build_flags_metric(
-    name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str
+    name: str, label: str, all_values: Iterable[str], active_values: Iterable[str], meaning: str
 ) -> Metric:
-    """Return a metric with one sample for each known value: 1 if the value is in ``on``, else 0."""
+    """Return a metric with one sample for each known value: 1 if the value is in ``active_values``, else 0."""
     family = GaugeMetricFamily(name, meaning, labels=(label,))
-    present = set(on)
-    for value in known:
+    present = set(active_values)
+    for value in all_values:
         family.add_metric((str(value),), int(value in present))
     return family
 

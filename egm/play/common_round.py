@@ -67,8 +67,8 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
     """
     machines = (machine, *beside)
     shared_rounds = (find_common_round(position, game) for position in machines)
-    shared = next((round_ for round_ in shared_rounds if round_ is not None), None)
-    if shared is None:
+    common_round = next((round_ for round_ in shared_rounds if round_ is not None), None)
+    if common_round is None:
         open_games = (open_game(position) for position in machines)
         games = [
             seat_game
@@ -77,9 +77,9 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
         ]
         recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
         furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
-        shared = CommonRound(game.round_id, steps=list(furthest))
-    machine.state(RoundInCommon).current = shared
-    return shared
+        common_round = CommonRound(game.round_id, steps=list(furthest))
+    machine.state(RoundInCommon).current = common_round
+    return common_round
 
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]:

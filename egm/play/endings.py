@@ -148,9 +148,9 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     return bool(stakes_cents)
 
 
-def _find_result_meter(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
+def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
     """Return the meter of a game's result: won if anything was paid, pushed if only stakes came back, else lost."""
-    return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
+    return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
 
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
@@ -184,13 +184,16 @@ def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
 
 
 def _build_closing_state(
-    machine: Machine, game: GameRecord, paid: tuple[Transfer, ...], stakes: tuple[tuple[str, int], ...]
+    machine: Machine,
+    game: GameRecord,
+    win_transfers: tuple[Transfer, ...],
+    stakes: tuple[tuple[str, int], ...],
 ) -> dict[str, object]:
     """Return the changes of the machine's stored state at the end of a game.
 
     The win recorded there includes returned stakes and levels.
     """
-    total_cents = sum(part.amount_cents for part in paid)
+    total_cents = sum(part.amount_cents for part in win_transfers)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),

@@ -140,10 +140,10 @@ def _examine_game(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
     floor = profile.returns.floor(game.family)
-    counted = profile.progressives.counted
+    counted_levels = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
     bets = _list_offered_bets(game, analysis, levels)
-    returns = {bet.bet: bet.compute_rtp_counting(counted) for bet in bets}
+    returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
     lowest_return, name = min(returns.values()), floor.refused(returns)
     if name is not None:
         raise OperatorError(
@@ -191,11 +191,11 @@ def _list_offered_bets(
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level the operator has not set up."""
     configured = {slot.level for slot in levels if slot.game == game.id}
-    missing = {play.level for play in game.list_every_level() if play.spots} - configured
+    missing_levels = {play.level for play in game.list_every_level() if play.spots} - configured
     return tuple(
         bet
         for bet in analysis.bets
-        if missing.isdisjoint(progressive.level for progressive in bet.progressives)
+        if missing_levels.isdisjoint(progressive.level for progressive in bet.progressives)
     )
 
 

@@ -42,26 +42,26 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.layout():
         return ()
-    results, opened = machine.state(LastResults), open_game(machine)
+    results, shown_game = machine.state(LastResults), open_game(machine)
     kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
         results.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
         for entry in reversed(list(new)):
             _read_entry(results, entry)
-    shown_id = "" if opened is None else opened.round_id
+    shown_id = "" if shown_game is None else shown_game.round_id
     ended = results.by_digest.get(game.digest, ())
     return tuple(result.text for result in ended if not shown_id or result.round_id != shown_id)
 
 
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     """Update the tables' results by a journal entry: a game's start, a choice, or its end."""
-    where = f"entry {entry.sequence}, {entry.kind}"
+    location = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind == PLAY_START:
-        game = from_json(GameRecord, entry.record, where)
+        game = from_json(GameRecord, entry.record, location)
         results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
     elif entry.kind == CHOICE:
-        choice = from_json(GameChoice, entry.record, where)
+        choice = from_json(GameChoice, entry.record, location)
         if choice.play_id in results.started_games and choice.outcome is not None:
             results.started_games[choice.play_id] = (
                 results.started_games[choice.play_id][0],

@@ -60,11 +60,11 @@ def _describe_software(machine: Machine) -> dict[str, str] | None:
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
         return None
-    listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
+    lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
     return {
         "version": installed["version"],
         "signer": installed["signer"],
-        "sha256": hashlib.sha256(listed.encode()).hexdigest(),
+        "sha256": hashlib.sha256(lines.encode()).hexdigest(),
     }
 
 

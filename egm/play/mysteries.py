@@ -42,8 +42,12 @@ def record_mystery(machine: Machine, event: Event) -> None:
     level, prize = report.level, report.won
     if machine.journal.knows(unproved.build_prize_entry_id(prize.claim)):
         return
-    opened = open_game(machine)
-    game = opened if opened is not None and _has_fed_level(opened, level, prize.sequence) else None
+    current_game = open_game(machine)
+    game = (
+        current_game
+        if current_game is not None and _has_fed_level(current_game, level, prize.sequence)
+        else None
+    )
     game = game or _find_contributing_game(machine, level, prize.sequence)
     if game is None:
         machine.post(
@@ -63,9 +67,9 @@ def record_mystery(machine: Machine, event: Event) -> None:
             won=prize.model_dump(mode="json"),
         )
         unproved.hold_prize(machine, prize.claim, held_prize)
-    elif opened is not None and game.play_id == opened.play_id:
+    elif current_game is not None and game.play_id == current_game.play_id:
         _add_prize_to_game(machine, game, level, prize)
-    elif _can_open_handpay(machine, opened):
+    elif _can_open_handpay(machine, current_game):
         _reserve_prize_for_handpay(machine, game, level, prize)
 
 
@@ -76,11 +80,11 @@ def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
 
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
-    for key, ruling, game, level, won in _iter_ruled_prizes(machine):
+    for key, ruling, game, level, prize in _iter_ruled_prizes(machine):
         if ruling == unproved.PAY:
-            _reserve_prize_for_handpay(machine, game, level, won, {key: None})
+            _reserve_prize_for_handpay(machine, game, level, prize, {key: None})
         else:
-            _return_prize_to_level(machine, game, level, won, "declined", {key: None})
+            _return_prize_to_level(machine, game, level, prize, "declined", {key: None})
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:

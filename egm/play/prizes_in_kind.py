@@ -34,14 +34,14 @@ from meters import Transfer
 # ---------------------------------------------------------------------------------------------- what was won
 def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, as its definition states them."""
-    named = () if game.outcome is None else game.outcome.merchandise
-    if not named:
+    names = () if game.outcome is None else game.outcome.merchandise
+    if not names:
         return ()
     rules = find_definition(machine, game.game)
     stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
         PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
-        for name in named
+        for name in names
     )
 
 

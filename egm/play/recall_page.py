@@ -199,16 +199,16 @@ def _describe_play_state(play: Play) -> str:
     return "void" if play.end.kind == GAME_VOID.kind else "ended"
 
 
-def _find_game_title(machine: Machine, named: GameName) -> Words:
+def _find_game_title(machine: Machine, name: GameName) -> Words:
     """Return the title of the game that a play was made with, or its id if the definition is not available."""
-    game = _find_definition(machine, named)
-    return say_plain(named.id) if game is None else say_local(game.title)
+    game = _find_definition(machine, name)
+    return say_plain(name.id) if game is None else say_local(game.title)
 
 
-def _find_definition(machine: Machine, named: GameName) -> Game | None:
+def _find_definition(machine: Machine, name: GameName) -> Game | None:
     """Return the definition that a play was made with, or None if it is no longer available."""
     try:
-        return find_definition(machine, named)
+        return find_definition(machine, name)
     except LocalError:
         return None
 

@@ -225,7 +225,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         hits=tuple(progressive_round.hits),
         round_id="" if round_ is None else round_.round_id,
     )
-    after = game.after(game_choice)
+    continued = game.after(game_choice)
     transfers = (*staked, *progressive_round.transfers)
     machine.post(
         GAME_CHOICE,
@@ -234,12 +234,12 @@ def continue_game(machine: Machine, event: Event) -> None:
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
-            **build_shared_state_change(machine, conversation.game.rules, after),
+            **build_shared_state_change(machine, conversation.game.rules, continued),
             **progressives.build_step_state(machine, game, progressive_round),
             **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
         },
     )
-    machine.state(GameInProgress).record = after
+    machine.state(GameInProgress).record = continued
     if round_ is not None:
         round_.add_step(number, step)
     send_screen_update(machine, resumed=False)

@@ -104,10 +104,10 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
         return
     decided = list_decided_bets(rebuild_conversation(machine, game))
     undecided, settled = _build_settling_transfers(machine, game, decided)
-    back = undecided if refund else ()
-    back_cents = sum(part.amount_cents for part in back)
+    refunds = undecided if refund else ()
+    back_cents = sum(part.amount_cents for part in refunds)
     settled_cents = sum(part.amount_cents for part in settled)
-    returned, levels = progressives.build_reversal(machine, game)
+    level_transfers, levels = progressives.build_reversal(machine, game)
     outcome = VoidedOutcome(
         decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
         win_cents=None if game.outcome is None else game.returned_cents,
@@ -124,7 +124,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
             **details,
         ),
         entry_id=f"{game.play_id}.void",
-        transfers=(*back, *settled, *returned),
+        transfers=(*refunds, *settled, *level_transfers),
         state={
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,

@@ -220,11 +220,11 @@ def _post_return(
     when the bet was made.
     """
     stays_cents = table.standing_cents - back_cents - commission_cents
-    _, standing, back = split_stakes(
+    _, standing, returned_stakes = split_stakes(
         table.staked, (commission_cents, stays_cents, back_cents), machine.position
     )
     own_state, cents = extract_own_part(machine, table.game.digest, remaining), table.denomination_cents
-    after = (
+    table_after = (
         None
         if own_state is None
         else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing)
@@ -237,14 +237,14 @@ def _post_return(
             why=why,
             amount_cents=back_cents,
         ),
-        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in back),
+        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in returned_stakes),
         dims={
             "game": table.game.id,
             "paytable": f"{table.game.id}@{table.game.version}",
             "denomination_cents": table.denomination_cents,
         },
         state={
-            f"{TableKey.TABLE}{table.game.digest}": after,
+            f"{TableKey.TABLE}{table.game.digest}": table_after,
             **protection.build_counted_session(machine, won_cents=back_cents),
         },
     )

@@ -230,10 +230,10 @@ class ProgressiveLink:
                 if contribution.sequence > after:
                     yield contribution
 
-    def _find_paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
+    def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that the controller no longer knows, to be reported again.
 
-        These are the hits after contribution ``counted``, without void ones and mystery prizes.
+        These are the hits after contribution ``counted_sequence``, without void ones and mystery prizes.
         """
         claims: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
@@ -242,7 +242,7 @@ class ProgressiveLink:
             record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
                 record.pool == level
-                and record.after > counted
+                and record.after > counted_sequence
                 and record.way != "void"
                 and not record.mystery
             ):
@@ -341,23 +341,25 @@ class ProgressiveLink:
         amounts = {level: self.shown(level) for level in self._link.feeders}
         if amounts == self._last_shown:
             return
-        for level, shown in amounts.items():
+        for level, shown_amount in amounts.items():
             last_amount = self._last_shown.get(level)
-            if last_amount is not None and (last_amount.status is Status.UP) != (shown.status is Status.UP):
+            if last_amount is not None and (last_amount.status is Status.UP) != (
+                shown_amount.status is Status.UP
+            ):
                 change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLink(pool=level, status=shown.status.value))
+                self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
-            self._disable(up=all(shown.status is Status.UP for shown in amounts.values()))
+            self._disable(up=all(shown_amount.status is Status.UP for shown_amount in amounts.values()))
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _disable(self, *, up: bool) -> None:
         """Disable the machine while a level has no controller, or enable it again."""
-        stopped = SOURCE in list_disabling_sources(self._machine)
-        if not up and not stopped:
+        is_disabled = SOURCE in list_disabling_sources(self._machine)
+        if not up and not is_disabled:
             disabled = Disabled(source=SOURCE, reason="link_down")
             self._context.handle(Event(EventType.DISABLED, disabled))
-        elif up and stopped:
+        elif up and is_disabled:
             self._context.handle(Event(EventType.ENABLED, Enabled(source=SOURCE)))
 
     def _read_clock_ns(self) -> int:

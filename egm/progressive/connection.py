@@ -168,13 +168,13 @@ async def open_connection(
 
 
 @contextlib.asynccontextmanager
-async def _limit_time(seconds: float, what: str) -> AsyncIterator[None]:
-    """Raise MqttError if the body of the ``with`` block takes longer than ``seconds``; ``what`` names it."""
+async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
+    """Raise MqttError if the body of the ``with`` block takes longer than ``seconds``; ``activity`` names it."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise aiomqtt.MqttError(f"{what}: no answer within {seconds:g} s") from None
+        raise aiomqtt.MqttError(f"{activity}: no answer within {seconds:g} s") from None
 
 
 async def stay_connected(
@@ -182,14 +182,14 @@ async def stay_connected(
     context: Callable[[], ssl.SSLContext],
     identifier: str,
     serve: Callable[[Line], Awaitable[None]],
-    lost: Callable[[str], None],
+    on_lost: Callable[[str], None],
     *,
     retry_seconds: float = RETRY_SECONDS,
     limit_seconds: float = LIMIT_SECONDS,
 ) -> Never:
     """Connect to the broker and ``serve`` the connection, again after each interruption, until cancelled.
 
-    ``context`` is created anew for each connection, because certificates may have been replaced. ``lost``
+    ``context`` is created anew for each connection, because certificates may have been replaced. ``on_lost``
     receives the reason why there is no connection, once per reason. Other exceptions of ``serve`` propagate.
     """
     reported_reason = ""
@@ -208,7 +208,7 @@ async def stay_connected(
                 why = str(error)
         if why and why != reported_reason:
             reported_reason = why
-            lost(why)
+            on_lost(why)
         await asyncio.sleep(retry_seconds)
 
 

@@ -145,17 +145,17 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
         entries = _LevelFile.model_validate(data).level
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "level"
-        raise LevelFileError(f"level file {file}: {where}: {first['msg']}") from None
+        location = ".".join(str(part) for part in first["loc"]) or "level"
+        raise LevelFileError(f"level file {file}: {location}: {first['msg']}") from None
     levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):
-        where = f"level file {file}: level.{n} ({entry.id})"
+        location = f"level file {file}: level.{n} ({entry.id})"
         if entry.id in levels:
-            raise LevelFileError(f"{where}: this id is used twice")
+            raise LevelFileError(f"{location}: this id is used twice")
         if entry.kind is Kind.STAND_ALONE:
-            raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
+            raise LevelFileError(f"{location}: kind: a stand-alone level has no controller")
         if {"en", "fr"} - entry.name.keys():
-            raise LevelFileError(f"{where}: name: it needs a text in en and fr")
+            raise LevelFileError(f"{location}: name: it needs a text in en and fr")
         try:
             terms = Terms(
                 base_cents=entry.base_cents,
@@ -165,10 +165,10 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
                 mystery=entry.mystery,
             )
         except TermsError as error:
-            raise LevelFileError(f"{where}: {error}") from None
-        odds, shares = _find_odds(entry, terms, where), _find_shares(entry, where)
+            raise LevelFileError(f"{location}: {error}") from None
+        odds, shares = _find_odds(entry, terms, location), _find_shares(entry, location)
         if odds <= 0:
-            raise LevelFileError(f"{where}: odds: nobody could win it")
+            raise LevelFileError(f"{location}: odds: nobody could win it")
         chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares)
         levels[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
@@ -182,63 +182,67 @@ def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
     return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
-def _find_odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
+def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
     """Return a level's odds as the file states them, or else from the game's definition or the mystery terms."""
     if entry.mystery and entry.odds is not None:
-        raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
+        raise LevelFileError(
+            f"{location}: odds: a mystery level's follow from its base, ceiling and increment"
+        )
     named = (entry.game is not None, entry.game_level is not None)
     if named[0] != named[1] or (entry.odds is None) == (not named[0] and not entry.mystery):
-        raise LevelFileError(f"{where}: odds: write odds, or game and game_level")
+        raise LevelFileError(f"{location}: odds: write odds, or game and game_level")
     if entry.game is not None:
-        return _find_odds_of_game(entry, where)
+        return _find_odds_of_game(entry, location)
     return compute_mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
 
 
-def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
+def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
     """Return the parts of the level that the file states, or else those of the game's definition."""
     if entry.game is not None and entry.shares:
-        raise LevelFileError(f"{where}: shares: the game defines them")
+        raise LevelFileError(f"{location}: shares: the game defines them")
     if entry.game is not None:
-        return _play_of_game(entry, where).shares
+        return _find_level_play(entry, location).shares
     shares = {Fraction(share): odds for share, odds in entry.shares.items()}
     wrong = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
     if wrong is not None or (shares and entry.mystery):
-        raise LevelFileError(f"{where}: shares: {wrong or 'a mystery level'}: parts below 1, with their odds")
+        raise LevelFileError(
+            f"{location}: shares: {wrong or 'a mystery level'}: parts below 1, with their odds"
+        )
     return shares
 
 
-def _find_odds_of_game(entry: _Entry, where: str) -> Fraction:
+def _find_odds_of_game(entry: _Entry, location: str) -> Fraction:
     """Return the odds of hitting the level that the definition of the entry's game states for the stake."""
-    return _play_of_game(entry, where).odds
+    return _find_level_play(entry, location).odds
 
 
-def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
+def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
     """Return the level that the entry's game plays for with the stake; its figures must equal the entry's."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:
-        raise LevelFileError(f"{where}: game: {error}") from None
+        raise LevelFileError(f"{location}: game: {error}") from None
     for cents in game.denominations_cents:
         for play in game.list_every_level():
             if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
-                _check_same_as_game(entry, play, cents, where)
+                _check_same_as_game(entry, play, cents, location)
                 return play
     raise LevelFileError(
-        f"{where}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
+        f"{location}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
     )
 
 
-def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, where: str) -> None:
+def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, location: str) -> None:
     """Raise LevelFileError unless the level's terms are those of the game that plays for it."""
     if not play.one_price:
-        raise LevelFileError(f"{where}: game_level: wagers of several prices play for it")
+        raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:
-        raise LevelFileError(f"{where}: increment: the game adds {play.increment}")
+        raise LevelFileError(f"{location}: increment: the game adds {play.increment}")
     if entry.mystery != (play.ceiling_credits is not None):
-        raise LevelFileError(f"{where}: mystery: the game defines {str(not entry.mystery).lower()}")
+        raise LevelFileError(f"{location}: mystery: the game defines {str(not entry.mystery).lower()}")
     if play.ceiling_credits is not None:
         terms = (play.reset_credits * cents, play.ceiling_credits * cents)
         if terms != (entry.base_cents, entry.ceiling_cents):
             raise LevelFileError(
-                f"{where}: base_cents, ceiling_cents: the game defines {terms[0]} and {terms[1]}"
+                f"{location}: base_cents, ceiling_cents: the game defines {terms[0]} and {terms[1]}"
             )

@@ -70,15 +70,15 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
     if link is None or link.key != folder.key:
         return
     in_use = machine.memory.read(CertificateInUse, ProgressiveKey.CERTIFICATE)
-    stored = "" if in_use is None else in_use.certificate
+    digest = "" if in_use is None else in_use.certificate
     try:
-        if stored and stored != folder.current and folder.holds(stored):
-            folder.put_into_use(stored)
+        if digest and digest != folder.current and folder.holds(digest):
+            folder.put_into_use(digest)
         facts = folder.facts()
-        if facts is not None and stored != folder.current:
+        if facts is not None and digest != folder.current:
             signed = machine.memory.get(IntegrityKey.CABINET)
             _record_certificate(
-                machine, facts, signed["persons"] if not stored and signed is not None else ()
+                machine, facts, signed["persons"] if not digest and signed is not None else ()
             )
         folder.remove_unused_files()
     except EnrolmentError as error:
@@ -258,10 +258,10 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
             )
         if enrolling.answer is not None:
             facts = enrolling.answer.facts()
-            present = None
+            current_facts = None
             with suppress(EnrolmentError):  # reported with the certificate in use
-                present = enrolling.folder.facts()
-            is_other_authority = present is not None and present.authority != facts.authority
+                current_facts = enrolling.folder.facts()
+            is_other_authority = current_facts is not None and current_facts.authority != facts.authority
             yield build_fact_table(facts, "answer", other_authority=is_other_authority)
     except OperatorError as error:
         yield build_error_table(error)

@@ -263,22 +263,22 @@ class Stick:
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
-    def _run_device_operation(self, do: Callable[[], _T]) -> _T:
+    def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
         """Run an operation on the stick in a thread, waiting no longer than the limit.
 
         A stick may stall forever, and the machine must continue. While one stalls, no other operation is
         started on it. Errors are raised with a text for the person at the machine.
         """
-        name, done = f"stick {self.path}", Future[_T]()
+        name, result = f"stick {self.path}", Future[_T]()
         if any(thread.name == name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
             """Perform the operation, and store its result or its error for the waiting thread."""
             try:
-                done.set_result(do())
+                result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)
-                done.set_exception(error)
+                result.set_exception(error)
 
         thread = threading.Thread(target=set_result, name=name, daemon=True)
         thread.start()
@@ -286,6 +286,6 @@ class Stick:
         if thread.is_alive():
             raise EnrolmentError("link_stick_lost")
         try:
-            return done.result()
+            return result.result()
         except OSError as error:
             raise EnrolmentError(_FAILURES.get(error.errno or 0, "link_stick_lost")) from error

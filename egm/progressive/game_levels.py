@@ -77,8 +77,8 @@ def open_levels(machine: Machine) -> None:
             _store_first_mark(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
-        stored = machine.journal.state(key)
-        if stored is None:
+        levels = machine.journal.state(key)
+        if levels is None:
             level = Level.open(terms)
             machine.post(
                 LEVEL_OPENED,
@@ -93,12 +93,12 @@ def open_levels(machine: Machine) -> None:
                 state={key: level},
             )
             continue
-        level = Level.from_json(stored)
+        level = Level.from_json(levels)
         changed = level.change(terms)
         if changed != level:
             machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed})
-    for key, stored in machine.journal.states(ProgressiveKey.LEVEL).items():
-        level = Level.from_json(stored)
+    for key, levels in machine.journal.states(ProgressiveKey.LEVEL).items():
+        level = Level.from_json(levels)
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 

@@ -70,13 +70,13 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
 
 def _build_view(machine: Machine, pool: Pool) -> ProgressiveView:
     """Return a progressive level as the screen displays it."""
-    shown = find_shown(machine, pool)
+    amount = find_shown(machine, pool)
     return ProgressiveView(
         id=pool.id,
         level=pool.level,
         names=dict(pool.definition.names),
-        amount_cents=shown.amount_cents,
-        status=shown.status.value,
+        amount_cents=amount.amount_cents,
+        status=amount.status.value,
         kind=pool.definition.kind.value,
         mystery=pool.definition.terms.mystery,
     )

@@ -353,7 +353,7 @@ class Link:
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
-    def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
+    def _handle_counted(self, level: str, sequence: int, wins: tuple[Won, ...], now_ns: int) -> None:
         """Remove a level's contributions that the controller has counted; send further ones and the claims that waited.
 
         Report the mystery results that come with the count.
@@ -362,7 +362,7 @@ class Link:
         if feeder is None:
             return
         if feeder.is_mystery:
-            self._news += [MysteryWinFound(level, win) for win in won if win.claim not in self._open]
+            self._news += [MysteryWinFound(level, win) for win in wins if win.claim not in self._open]
             self._news.append(ResultsKnown(level, sequence))
         if sequence > feeder.last:
             self._news.append(ControllerAhead(level, sequence))
@@ -389,11 +389,11 @@ class Link:
             return
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
-        due = entry.due
+        message = entry.due
         is_acceptable = feeder.counted >= entry.claim.after and (feeder.values_heard or entry.lost)
-        if due is None or (due is entry.claim and not is_acceptable):
+        if message is None or (message is entry.claim and not is_acceptable):
             return
-        self._to_send.append(due)
+        self._to_send.append(message)
         entry.sent_ns = now_ns
 
     def _handle_award(self, message: Award, now_ns: int) -> None:

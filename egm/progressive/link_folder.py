@@ -135,28 +135,28 @@ class LinkFolder:
             _AUTHORITY: answer.authority,
             _ANSWER: json.dumps(asdict(answer)),
         }
-        fresh = self.root / f"{facts.certificate}.new"
+        new_folder = self.root / f"{facts.certificate}.new"
         with _translate_medium_errors():
             if self.holds(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
                     replace_private(self.root / facts.certificate / file, data)
                 return facts.certificate
-            shutil.rmtree(fresh, ignore_errors=True)
-            fresh.mkdir(mode=0o700)
+            shutil.rmtree(new_folder, ignore_errors=True)
+            new_folder.mkdir(mode=0o700)
             for file, data in files.items():
-                write_private(fresh / file, data)
-            sync_folder(fresh)
-            fresh.rename(self.root / facts.certificate)
+                write_private(new_folder / file, data)
+            sync_folder(new_folder)
+            new_folder.rename(self.root / facts.certificate)
             sync_folder(self.root)
         return facts.certificate
 
     def put_into_use(self, name: str) -> None:
         """Put the staged certificate with this digest into use. Raises EnrolmentError."""
-        fresh = self.root / "current.new"
+        new_link = self.root / "current.new"
         with _translate_medium_errors():
-            fresh.unlink(missing_ok=True)
-            fresh.symlink_to(name)
-            fresh.replace(self.root / "current")
+            new_link.unlink(missing_ok=True)
+            new_link.symlink_to(name)
+            new_link.replace(self.root / "current")
             sync_folder(self.root)
 
     def remove_unused_files(self) -> None:

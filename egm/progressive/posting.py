@@ -55,9 +55,9 @@ def build_moving_transfers(
     """
     giver, giving = source
     target_pool, before, after = target
-    current = f"pool:{target_pool}:current"
+    moved_cents = f"pool:{target_pool}:current"
     flows = [
-        (f"pool:{giver}:{name}", current, _count_full_cents_gained(_ZERO, getattr(giving, name)))
+        (f"pool:{giver}:{name}", moved_cents, _count_full_cents_gained(_ZERO, getattr(giving, name)))
         for name in _HELD
     ]
     above = _count_full_cents_gained(before.overflow, after.overflow)
@@ -65,8 +65,8 @@ def build_moving_transfers(
         _count_full_cents_gained(before.current, after.current) + above - sum(cents for _, _, cents in flows)
     )
     flows += [
-        (f"pool:{target_pool}:contributed", current, carry),
-        (current, f"pool:{target_pool}:overflow", above),
+        (f"pool:{target_pool}:contributed", moved_cents, carry),
+        (moved_cents, f"pool:{target_pool}:overflow", above),
     ]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 

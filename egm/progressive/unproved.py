@@ -47,9 +47,9 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
     return find_earlier_commitment(machine.journal, level, prize) or first
 
 
-def find_prize_doubt(machine: Machine, level: str, won: Won) -> str:
+def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     """Return why a mystery prize is not proved, or an empty string if it is."""
-    trigger, pool = won.trigger, machine.state(Pools).by_id.get(level)
+    trigger, pool = prize.trigger, machine.state(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
@@ -57,20 +57,20 @@ def find_prize_doubt(machine: Machine, level: str, won: Won) -> str:
         return f"no commitment to prize {trigger.number} was heard"
     if commitment != trigger.commitment:
         return f"the secret of prize {trigger.number} is not the one that was committed to"
-    return _find_terms_doubt(pool, won)
+    return _find_terms_doubt(pool, prize)
 
 
-def _find_terms_doubt(pool: Pool, won: Won) -> str:
+def _find_terms_doubt(pool: Pool, prize: Won) -> str:
     """Return how a secret amount that matches its commitment contradicts this machine's terms, or an empty string."""
-    trigger, terms = won.trigger, pool.definition.terms
+    trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
         here = f"here by {step} to {terms.ceiling_cents}"
         return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {here}"
     if not terms.base_cents <= trigger.start <= trigger.ceiling_cents:
         return f"it starts from {trigger.start}; here from {terms.base_cents}"
-    if not int(trigger.amount) <= won.amount_cents <= trigger.ceiling_cents:
-        return f"{won.amount_cents} was not won at {trigger.amount}"
+    if not int(trigger.amount) <= prize.amount_cents <= trigger.ceiling_cents:
+        return f"{prize.amount_cents} was not won at {trigger.amount}"
     return ""
 
 
@@ -170,9 +170,9 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, waiting = _read_decision(event), list_held_prizes(machine)
-    claim = next(iter(waiting or _list_unanswerable_claims(machine)))
-    record = waiting.get(claim)
+    decision, held_prizes = _read_decision(event), list_held_prizes(machine)
+    claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
+    record = held_prizes.get(claim)
     claim_record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
     ruling = LevelRuling(**build_ruling_details(machine, event), claim=claim, decision=decision)
@@ -192,7 +192,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
         cents = record.amount_cents if record is not None and decision == PAY else claim_record.shown_cents
         state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(claim_record, amount_cents=cents, unanswered=True)
         ruling = replace(ruling, pool=claim_record.pool, play_id=claim_record.play_id, awarded_cents=cents)
-    if len(waiting) <= 1:
+    if len(held_prizes) <= 1:
         state[f"{KernelKey.FAULT}{FAULT}"] = None
     machine.post(PRIZE_RULED, ruling, state=state)
 

@@ -60,15 +60,15 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
     The limit does not run while none of the round's seats can play (a door is open).
     """
-    waiting: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
+    turns: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
         pending = _find_pending_decision(seat)
         if pending is not None and _blocks_other_seats(seat.machine, pending[0]):
-            waiting.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
-    for key in table.pending_turns.keys() - waiting.keys():
+            turns.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
+    for key in table.pending_turns.keys() - turns.keys():
         del table.pending_turns[key]
     seats_to_update: list[Seat] = []
-    for key, games in waiting.items():
+    for key, games in turns.items():
         furthest = max(len(game.steps) for _, game, _ in games)
         _answer_if_overdue(table, key, [entry for entry in games if len(entry[1].steps) == furthest])
         turn, seats = table.pending_turns[key], [seat for seat, _, _ in games]

@@ -172,13 +172,17 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
 
 def _must_next_round_wait(machine: Machine, game: str) -> bool:
     """Return whether the game's next round must wait for this position's answers, or until it has shown the result."""
-    opened = open_game(machine)
-    if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
+    game_record = open_game(machine)
+    if (
+        game_record is None
+        or game_record.game.digest != game
+        or machine.state(GameInProgress).conversation is None
+    ):
         return False
-    rules = machine.games[opened.game.id].rules
-    if opened.outcome is not None:
-        return bool(opened.round_id and rules.bound_keys)
-    return opened.wager.seat is not None or bool(rules.shared_keys)
+    rules = machine.games[game_record.game.id].rules
+    if game_record.outcome is not None:
+        return bool(game_record.round_id and rules.bound_keys)
+    return game_record.wager.seat is not None or bool(rules.shared_keys)
 
 
 def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:

@@ -45,8 +45,8 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
 def process_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or give up a missed spin."""
     table, spin = machine.state(SharedTable), find_expected_spin(machine)
-    previous, table.wheel = table.wheel, report
-    if spin is not None and (why := _find_spin_mismatch(spin, previous, report)):
+    previous_report, table.wheel = table.wheel, report
+    if spin is not None and (why := _find_spin_mismatch(spin, previous_report, report)):
         _give_up(machine, spin, why)
         spin = None
     if spin is not None:
@@ -57,7 +57,7 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
                 entry_id=f"{spin.round_id}.number",
                 state={WheelKey.SPIN: replace(spin, number=report.number)},
             )
-    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous, report):
+    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous_report, report):
         _close_betting(machine, table, report.spin)
 
 
@@ -83,7 +83,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
 
 
 def _find_spin_mismatch(
-    spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned
+    spin: WheelSpin, previous_report: WheelTurned | None, report: WheelTurned
 ) -> MissedBecause | None:
     """Return why the wheel's report does not belong to the expected spin, or None if it does.
 
@@ -91,16 +91,20 @@ def _find_spin_mismatch(
     """
     if report.spin != spin.spin:
         return "another_spin"
-    launched_again = report.void or (previous is not None and previous.void)
+    launched_again = report.void or (previous_report is not None and previous_report.void)
     if report.phase is WheelPhase.BETTING and launched_again:
         return None
     is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
     return "went_on" if is_over else None
 
 
-def _has_number(previous: WheelTurned | None, report: WheelTurned) -> bool:
+def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
     """Return whether the wheel's previous report already had the number of this spin."""
-    return previous is not None and previous.phase is WheelPhase.NUMBER and previous.spin == report.spin
+    return (
+        previous_report is not None
+        and previous_report.phase is WheelPhase.NUMBER
+        and previous_report.spin == report.spin
+    )
 
 
 def _give_up(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
@@ -121,20 +125,20 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
     last_spin = read_last_spin(machine)
     numbers = {} if last_spin is None else last_spin.numbers
     opened = [open_game(seat.machine) for seat in table.seats.values()]
-    waiting = {game.round_id for game in opened if game is not None and game.outcome is None}
-    closed = WheelSpin(
+    open_rounds = {game.round_id for game in opened if game is not None and game.outcome is None}
+    spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
         spin=spin,
-        earlier={round_id: number for round_id, number in numbers.items() if round_id in waiting},
+        earlier={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
     )
     machine.post(
         BETTING_CLOSED,
-        BettingClosed(round_id=closed.round_id, spin=closed.spin),
-        entry_id=f"{closed.round_id}.closed",
-        state={WheelKey.SPIN: closed},
+        BettingClosed(round_id=spin_record.round_id, spin=spin_record.spin),
+        entry_id=f"{spin_record.round_id}.closed",
+        state={WheelKey.SPIN: spin_record},
     )
     for game in sorted(games):
-        table.close(game, closed.round_id)
+        table.close(game, spin_record.round_id)
 
 
 def deliver_numbers(machine: Machine) -> None:

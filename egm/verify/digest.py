@@ -50,16 +50,18 @@ def read_seed(text: str) -> bytes:
     return seed
 
 
-def compute_digests(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
+def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = ()) -> dict[str, str]:
     """Return the SHA-256 of each file in hexadecimal, or why it cannot be read (:func:`is_readable`).
 
-    ``opened`` has the files that this process has already read and uses: the bytes it read count, whatever is
+    ``opened_files`` has the files that this process has already read and uses: the bytes it read count, whatever is
     on the disk now. Those not in ``files`` are added under ``own/``.
     """
-    used = {source.path: source.digest for source in opened}
-    digests = {name: used.get(path) or _digest_file(path) for name, path in sorted(files.items())}
+    opened_digests = {source.path: source.digest for source in opened_files}
+    digests = {name: opened_digests.get(path) or _digest_file(path) for name, path in sorted(files.items())}
     listed = frozenset(files.values())
-    return digests | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
+    return digests | {
+        f"own{path.as_posix()}": digest for path, digest in opened_digests.items() if path not in listed
+    }
 
 
 def _digest_file(path: Path) -> str:

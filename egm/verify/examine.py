@@ -50,17 +50,17 @@ class Findings:
 def examine(
     manifest_file: Path,
     public_key_hex: str,
-    own: tuple[tuple[str, str], ...],
-    opened: Iterable[Source] = (),
+    own_files: tuple[tuple[str, str], ...],
+    opened_files: Iterable[Source] = (),
 ) -> Findings:
     """Compare the installed software with the signed manifest now.
 
-    Every file is read, and no file can raise an exception. ``opened`` has the definitions that this process
+    Every file is read, and no file can raise an exception. ``opened_files`` has the definitions that this process
     has already read: those bytes are examined, not the ones on disk.
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
-        digests = compute_digests(list_software_files(manifest.scope(own)), opened)
+        digests = compute_digests(list_software_files(manifest.scope(own_files)), opened_files)
     except (OperatorError, LocalError, OSError) as error:
         return Findings((str(error),), (manifest_file.name,))
     wrong = find_differences(manifest, digests)
@@ -90,10 +90,10 @@ def find_scope(cabinet_file: CabinetFile) -> Scope:
 
 # ------------------------------------------------------------------ in a separate process
 async def examine_in_child_process(
-    manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]
+    manifest_file: Path, public_key_hex: str, own_files: tuple[tuple[str, str], ...]
 ) -> Findings:
     """Examine the software in a separate process of low priority. Raises LocalError if that fails."""
-    order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own}
+    order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own_files}
     answer = await _run_in_child_process(order)
     lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
     return Findings(**(answer | lists))

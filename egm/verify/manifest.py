@@ -49,9 +49,9 @@ class Manifest:
     bytecode: bool
     files: Mapping[str, str]
 
-    def scope(self, own: tuple[tuple[str, str], ...]) -> Scope:
-        """Return which files to verify on a cabinet that has the definition files ``own``."""
-        return Scope(own=own, libraries=self.libraries, bytecode=self.bytecode)
+    def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
+        """Return which files to verify on a cabinet that has the definition files ``own_files``."""
+        return Scope(own=own_files, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
@@ -100,14 +100,14 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Di
 
     def find_file_fault(name: str) -> Fault | None:
         """Return how the file with this name differs from the manifest, or None if it does not."""
-        here, wanted = digests.get(name), manifest.files.get(name)
-        if wanted is None:
+        present_digest, signed_digest = digests.get(name), manifest.files.get(name)
+        if signed_digest is None:
             return Fault.FOREIGN
-        if here is None or (not is_readable(here) and name.startswith("own/")):
+        if present_digest is None or (not is_readable(present_digest) and name.startswith("own/")):
             return Fault.MISSING
-        if not is_readable(here):
+        if not is_readable(present_digest):
             return Fault.UNREADABLE
-        return Fault.ALTERED if here != wanted else None
+        return Fault.ALTERED if present_digest != signed_digest else None
 
     names = sorted(manifest.files.keys() | digests.keys())
     return tuple(Difference(name, why) for name in names if (why := find_file_fault(name)) is not None)

@@ -83,7 +83,7 @@ async def probe(
 async def _query_identity(port: str, protocol: str) -> str | None:
     """Return how the device on a port identifies itself, "" if it only replies; None if nothing replies."""
     answered = asyncio.Event()
-    lost = asyncio.Event()
+    line_lost = asyncio.Event()
     identity = ""
 
     def handle_event(event: DeviceEvent) -> None:
@@ -94,11 +94,11 @@ async def _query_identity(port: str, protocol: str) -> str | None:
         elif isinstance(event, CommUp):
             answered.set()
         elif isinstance(event, CommLost):
-            lost.set()
+            line_lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line)
     driver = asyncio.ensure_future(create_lone_driver(protocol, "probe", line, handle_event).run())
-    waits = [asyncio.ensure_future(condition.wait()) for condition in (answered, lost)]
+    waits = [asyncio.ensure_future(condition.wait()) for condition in (answered, line_lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
         if answered.is_set() and not identity:  # it may identify itself right after

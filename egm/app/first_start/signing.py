@@ -280,10 +280,10 @@ def create_restore_step(state: StateFolder, file: Path, now: Callable[[], dateti
     text, identity = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:
         identity = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
-        signed = find_last_signed_file(view)
-        if signed is not None:
-            text = signed.text
-            identity += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]
+        signature = find_last_signed_file(view)
+        if signature is not None:
+            text = signature.text
+            identity += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return Restoring(
         id="memory",
         folder=state.root,

@@ -353,11 +353,11 @@ class Staff(Step):
         )
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
         add = Action(id="add", label=say("first.staff.add"))
-        on = _NEXT.model_copy(update={"enabled": self._has_enough_signers(draft)})
+        next_action = _NEXT.model_copy(update={"enabled": self._has_enough_signers(draft)})
         drop = Action(id="drop", label=say("first.staff.drop"), style="danger")
         enrolled = Table(columns=columns, rows=rows)
         more = (drop,) if self.before else ()
-        return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, on))
+        return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, next_action))
 
     def _list_missing_staff(self, draft: Draft) -> tuple[Table, ...]:
         """Return tables of how many members of staff must still be enrolled, and of the roles they may have."""

@@ -147,9 +147,9 @@ def build_steps(
         """Add values to the machine table of the draft."""
         draft.machine |= values
 
-    def select_jurisdiction(draft: Draft, chosen: str) -> None:
+    def select_jurisdiction(draft: Draft, profile_id: str) -> None:
         """Set the draft's jurisdiction, and remove the venue data entered for the previous one."""
-        draft.profile, draft.placed = load_profile(chosen), True
+        draft.profile, draft.placed = load_profile(profile_id), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
     steps: tuple[Step, ...] = (
@@ -213,7 +213,7 @@ async def run_first_start(
     JournalError for a memory that cannot be read.
     """
     draft = Draft(seed=_read_builder_tables(seed))
-    back = create_restore_step(state, file, clock.now)
+    restore_step = create_restore_step(state, file, clock.now)
     is_link_seeded = "certificate" in dict(draft.seed.get("progressive_link", {}))
     link = () if is_link_seeded else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
     language = LANGUAGES[0]
@@ -249,7 +249,7 @@ async def run_first_start(
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
-        (back,) if back is not None else build_steps(state, file, clock, ports, link, digest),
+        (restore_step,) if restore_step is not None else build_steps(state, file, clock, ports, link, digest),
         draft,
         lambda: server.send(build_snapshot()),
     )

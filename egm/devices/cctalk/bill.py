@@ -136,13 +136,13 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._present.clear()
             self._worth = Worth(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
-        clear = self._is_settled_after_restart(events)
+        is_clear = self._is_settled_after_restart(events)
         for pair in news.pairs:
-            clear = self._handle_event(pair) or clear
+            is_clear = self._handle_event(pair) or is_clear
         if passed and self._escrow.is_ordered():
             self._handle_uneventful_accept(passed)
         self._update_faults(self._present)
-        await self._read_bill_path(events, is_clear=clear, has_new_events=bool(news.pairs))
+        await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
         self._mark = compute_mark(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
@@ -238,14 +238,14 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     async def _send_settings(self) -> None:
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
         mask = sum(1 << kind - 1 for kind in self._note_codes_to_accept)
-        wished = {
+        settings = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._accepts_anything,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case the validator lost them
             self._applied.clear()
-        for header, data in wished.items():
+        for header, data in settings.items():
             if self._applied.get(header) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS

@@ -186,8 +186,8 @@ class CctalkCoinDriver(CctalkDriver):
 
     def _find_coin_path(self, pair: Pair) -> int:
         """Return the path into which a coin fell; if the acceptor does not report it, the path to which it was sent."""
-        sent = self._applied.get((Header.SORTER_PATH, pair.a))
-        return pair.b or (self._path if sent is None else sent[1])
+        setting = self._applied.get((Header.SORTER_PATH, pair.a))
+        return pair.b or (self._path if setting is None else setting[1])
 
     def _build_coin_doubt(
         self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
@@ -227,12 +227,17 @@ class CctalkCoinDriver(CctalkDriver):
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
-            sent = self._applied.get((Header.SORTER_PATH, pair.a))
+            path_sent_to = self._applied.get((Header.SORTER_PATH, pair.a))
             since = self._refused_since.get(pair.a)
             if since is not None and now > since + _FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.UNINVITED)
             turned = now > self._turned_at + _FLIGHT_SECONDS
-            if pair.a and turned and sent is not None and pair.b not in {sent[1], _PATH_UNTOLD}:
+            if (
+                pair.a
+                and turned
+                and path_sent_to is not None
+                and pair.b not in {path_sent_to[1], _PATH_UNTOLD}
+            ):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:

@@ -129,14 +129,14 @@ class CctalkHopperDriver(CctalkDriver):
                 self._note_progress()
                 await self._send_dispense_order(record)
         else:
-            paid = (total - record.count_before) % _COUNT_RING
+            paid_coins = (total - record.count_before) % _COUNT_RING
             stranger = record.serial not in {"", (self._serial or b"").hex()}
-            if stranger or paid > _COUNT_RING // 2 or paid < record.paid_coins:
+            if stranger or paid_coins > _COUNT_RING // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
                     record, "another hopper is in its place" if stranger else "its count fell"
                 )
             else:
-                await self._advance_ordered_payout(record, status, paid)
+                await self._advance_ordered_payout(record, status, paid_coins)
 
     def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed."""
@@ -153,22 +153,24 @@ class CctalkHopperDriver(CctalkDriver):
             self._may_be_paying = True
             await self._query(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
-    async def _advance_ordered_payout(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
+    async def _advance_ordered_payout(
+        self, record: PayoutRecord, status: HopperStatus, paid_coins: int
+    ) -> None:
         """Advance a payout for which the hopper has an order.
 
         Order again if the order was lost, record coins that have left, close the payout when it is complete,
         and stop it if it makes no progress.
         """
-        if status.counter == record.events_before and not paid and not status.remaining:
+        if status.counter == record.events_before and not paid_coins and not status.remaining:
             await self._order_again(record)
             return
         self._set_own_fault(FaultCode.FAILURE, None)
-        if record.paid_coins != paid:
+        if record.paid_coins != paid_coins:
             self._note_progress()
-            self._ledger.record_coins_paid(record.payout_id, paid)
-            self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
+            self._ledger.record_coins_paid(record.payout_id, paid_coins)
+            self._emit(PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.coins))
         if not status.remaining:
-            self._finish(record, paid)
+            self._finish(record, paid_coins)
         elif self._timer.seconds > STOP_SECONDS:
             await self._query(Header.EMERGENCY_STOP)
 
@@ -225,16 +227,19 @@ class CctalkHopperDriver(CctalkDriver):
         self._finish(record, seen_coins, text)
         self._emit(Disputed(device=self.name, text=text))
 
-    def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
+    def _finish(self, record: PayoutRecord, paid_coins: int, doubt: str = "") -> None:
         """Close the payout in the ledger, then report it; a short or excess payout raises a fault."""
-        self._ledger.finished(record.payout_id, paid, doubt)
+        self._ledger.finished(record.payout_id, paid_coins, doubt)
         self._may_be_paying = True
         self._note_progress()
-        self._empty = paid < record.coins
-        self._runaway = paid > record.coins
+        self._empty = paid_coins < record.coins
+        self._runaway = paid_coins > record.coins
         self._emit(
             PayoutFinished(
-                device=self.name, payout_id=record.payout_id, paid_coins=paid, ordered_coins=record.coins
+                device=self.name,
+                payout_id=record.payout_id,
+                paid_coins=paid_coins,
+                ordered_coins=record.coins,
             )
         )
 

@@ -91,12 +91,12 @@ class CctalkDriver(LineDriver[Frame]):
         The counter is read between two replies about events. None means that these differ (try again in the
         next cycle) or that a reply is missing. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
-        before = await self._query(events)
+        events_before = await self._query(events)
         count = await self._query(Header.ACCEPT_COUNT)
         after = await self._query(events)
-        if before is None or count is None or before != after:
+        if events_before is None or count is None or events_before != after:
             return None
-        return read_events(before), read_count(count)
+        return read_events(events_before), read_count(count)
 
     async def _identify(self) -> bool:
         """Query the device's maker, product and serial number and report them; return False if it does not reply."""

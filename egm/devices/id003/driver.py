@@ -229,7 +229,7 @@ class Id003Driver(BillDriver[Frame]):
         The inhibit ends initialisation and is last.
         """
         accepted = sum(1 << code - codec.FIRST_NOTE for code in self._note_codes_to_accept)
-        wished = {
+        settings = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
@@ -237,7 +237,7 @@ class Id003Driver(BillDriver[Frame]):
             Command.BARCODE_INHIBIT: b"\x00" if self._accepts_tickets else b"\x01",
             Command.INHIBIT: b"\x00" if self._accepts_anything else b"\x01",
         }
-        for command, data in wished.items():
+        for command, data in settings.items():
             if self._applied.get(command) != data:
                 return Frame(command, data)
         return None

@@ -192,9 +192,9 @@ def compute_next_number(number: int) -> int:
     return number % 0xFFFF + 1
 
 
-def count_edges_after(number: int, other: int) -> int:
-    """Return how many edges ``other`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
-    return (other - number) % 0xFFFF
+def count_edges_after(number: int, later_number: int) -> int:
+    """Return how many edges ``later_number`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
+    return (later_number - number) % 0xFFFF
 
 
 def _encode_counts(pulses: tuple[int, ...]) -> bytes:

@@ -212,7 +212,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._report_faults()
 
 
-def count_edges_ahead(seen: int, number: int) -> int:
-    """Return how far edge number ``number`` is difference of ``seen`` in their cycle; zero or less if it is not new."""
-    difference = codec.count_edges_after(seen, number)
+def count_edges_ahead(last_number: int, number: int) -> int:
+    """Return how far edge ``number`` is ahead of ``last_number`` in the cycle of numbers; zero or less if not new."""
+    difference = codec.count_edges_after(last_number, number)
     return difference if difference < 0x8000 else difference - 0xFFFF

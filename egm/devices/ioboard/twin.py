@@ -53,10 +53,10 @@ class IoBoardTwin(Twin[Message]):
     # ------------------------------------------------------------ the hard meters
     def _pulse(self) -> None:
         """Give one pulse to each hard meter that is behind, and schedule the end of the pulse."""
-        behind = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
-        if self._pulsing or not behind:
+        meters = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
+        if self._pulsing or not meters:
             return
-        for place in behind:
+        for place in meters:
             self._counted[place] += 1
         self._pulsing = True
         self._schedule_step(_PULSE_SECONDS, self._finish_pulse)

@@ -131,10 +131,10 @@ class GatPort:
     async def _serve(self) -> None:
         """Read the verifier's packets and reply to them; a pause within a packet discards it."""
         reader: FrameReader[Packet] = FrameReader(codec.cut)
-        started = False
+        has_partial_packet = False
         while True:
-            data = await self._line.read(_GAP_SECONDS if started else _IDLE_SECONDS)
-            started = bool(data)
+            data = await self._line.read(_GAP_SECONDS if has_partial_packet else _IDLE_SECONDS)
+            has_partial_packet = bool(data)
             if not data:
                 reader.flush(codec.PROTOCOL)
             for item in reader.feed(data):

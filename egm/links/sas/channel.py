@@ -154,24 +154,24 @@ class Channel:
         self._delayed.append(reply.frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
-    def hear(self, heard: Heard, now_ns: int) -> Iterator[Action]:
+    def hear(self, message: Heard, now_ns: int) -> Iterator[Action]:
         """Process a message decoded from the host's line; yield the actions that follow."""
-        match heard:
+        match message:
             case GeneralPoll(address=self.address):
                 yield from self._note_poll(now_ns)
                 if self._synchronised:
                     yield from self._handle_general_poll(now_ns)
-            case LongPoll() if heard.address == self.address:
+            case LongPoll() if message.address == self.address:
                 yield from self._note_poll(now_ns)
                 if self._synchronised:
-                    yield from self._handle_long_poll(heard, now_ns)
-            case LongPoll() if heard.address == BROADCAST:
+                    yield from self._handle_long_poll(message, now_ns)
+            case LongPoll() if message.address == BROADCAST:
                 yield from self._note_poll(now_ns)
                 yield from self._handle_poll_elsewhere(now_ns)
-                poll = self._polls.get(heard.code)
+                poll = self._polls.get(message.code)
                 if poll is not None and poll.broadcast:
                     self._running_effect = None
-                    yield RunEffect(poll, heard)
+                    yield RunEffect(poll, message)
             case GeneralPoll() | Elsewhere():
                 yield from self._handle_poll_elsewhere(now_ns)
             case _:  # broken bytes acknowledge nothing
@@ -191,9 +191,13 @@ class Channel:
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
         """Reply to a general poll with the next exception; if the poll is repeated, send the last reply again."""
-        last = self._last_reply
-        if last is not None and not last.to and (last.exception is not None or last.delayed):
-            yield Send(last.out)  # the same poll again: the host did not receive the reply
+        last_reply = self._last_reply
+        if (
+            last_reply is not None
+            and not last_reply.to
+            and (last_reply.exception is not None or last_reply.delayed)
+        ):
+            yield Send(last_reply.out)  # the same poll again: the host did not receive the reply
             return
         yield from self._process_acknowledgement(now_ns)
         if self._delayed:
@@ -216,12 +220,17 @@ class Channel:
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
-        last = self._last_reply
-        again = last is not None and last.to == request.frame
-        if again and last is not None and last.answered is not None and last.answered[2].once:
-            yield Send(last.out)
+        last_reply = self._last_reply
+        again = last_reply is not None and last_reply.to == request.frame
+        if (
+            again
+            and last_reply is not None
+            and last_reply.answered is not None
+            and last_reply.answered[2].once
+        ):
+            yield Send(last_reply.out)
             return
-        if not again or (last is not None and last.exception is not None):
+        if not again or (last_reply is not None and last_reply.exception is not None):
             yield from self._process_acknowledgement(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:

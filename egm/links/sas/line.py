@@ -185,10 +185,10 @@ class Line(threading.Thread):
             if not data:
                 continue
             self._heard_ns = self._now()
-            for heard in self._framing.hear(data, self._heard_ns):
+            for message in self._framing.hear(data, self._heard_ns):
                 self._take_news()
-                self._count_message(heard)
-                for action in self._channel.hear(heard, self._heard_ns):
+                self._count_message(message)
+                for action in self._channel.hear(message, self._heard_ns):
                     self._perform(port, action)
 
     def _take_news(self) -> None:
@@ -210,9 +210,9 @@ class Line(threading.Thread):
                 case RealTime(on=on):
                     self._channel.real_time = on
 
-    def _count_message(self, heard: Heard) -> None:
+    def _count_message(self, message: Heard) -> None:
         """Count a message received on the line: a poll of this machine, a message to another one, or broken bytes."""
-        match heard:
+        match message:
             case Broken():
                 self._counts["broken"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):

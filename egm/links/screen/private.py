@@ -28,9 +28,9 @@ def read_or_create_token(path: Path) -> str:
     return stored or make_token(path)
 
 
-def is_token(shown: str, token: str) -> bool:
+def is_token(text: str, token: str) -> bool:
     """Return whether the text that a client sent is the token; compares in constant time."""
-    return hmac.compare_digest(shown.encode("utf-8", "surrogatepass"), token.encode())
+    return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), token.encode())
 
 
 async def listen(

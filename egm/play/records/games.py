@@ -101,11 +101,11 @@ def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start, game = find_beginning(machine, play_id)
     for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
-        where = f"entry {entry.sequence}, {entry.kind}"
+        location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
-            choice = from_json(GameChoice, entry.record, where)
+            choice = from_json(GameChoice, entry.record, location)
             game = game.after(choice) if choice.play_id == play_id else game
         else:
-            prize = from_json(MysteryWon, entry.record, where)
+            prize = from_json(MysteryWon, entry.record, location)
             game = game.with_hits(prize.hits) if prize.play_id == play_id else game
     return game

@@ -55,7 +55,7 @@ def extract_own_state(table: JSON, keys: TableStateKeys) -> JSON:
     return {key: value for key, value in parts.items() if key not in keys.common or key in keys.bound}
 
 
-def join_table_state(player_part: JSON, shared: JSON, keys: TableStateKeys) -> JSON:
+def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
     """Return a table's state for one player, joined from their own part and the shared part.
 
     Standing bets keep the state that they depend on.
@@ -64,18 +64,20 @@ def join_table_state(player_part: JSON, shared: JSON, keys: TableStateKeys) -> J
         return player_part
     own_part = extract_own_state(player_part, keys)
     shared_part = {
-        key: value for key, value in _to_mapping(shared).items() if own_part is None or key not in keys.bound
+        key: value
+        for key, value in _to_mapping(shared_state).items()
+        if own_part is None or key not in keys.bound
     }
     return {**_to_mapping(own_part), **shared_part} or None
 
 
-def has_missed_no_round(player_part: JSON, shared: JSON, keys: TableStateKeys) -> bool:
+def has_missed_no_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
     """Return whether a player's standing bets depend on the current shared state, so that no round was missed."""
     own_part, bound_keys = extract_own_state(player_part, keys), TableStateKeys(keys.bound)
     return (
         not keys.common
         or own_part is None
-        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared, bound_keys)
+        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared_part, bound_keys)
     )
 
 
@@ -87,14 +89,14 @@ def _to_mapping(table: JSON) -> Mapping[str, JSON]:
 # ---------------------------------------------------------------------------------------------- what is kept
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the state of a definition's table, or None for the initial state."""
-    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     if not keys.common:
-        return stored
+        return record
     table = join_table_state(
-        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+        None if record is None else record.table, read_shared_state(machine, digest), keys
     )
-    if stored is not None:
-        return replace(stored, table=table)
+    if record is not None:
+        return replace(record, table=table)
     game = _find_game(machine, digest)
     if table is None or game is None:
         return None

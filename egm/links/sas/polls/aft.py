@@ -111,11 +111,11 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
 
 def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
     """Check a transfer that the host requests and order it; return the reply with its status."""
-    flags, behind = body[18], body[_HEAD + body[_HEAD - 1] :]
+    flags, tail = body[18], body[_HEAD + body[_HEAD - 1] :]
     wrong, cents, expires = None, {}, None
     try:
         cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _split_amounts(body), strict=True)}
-        expires = parse_expiry(poll, behind[:4], host)
+        expires = parse_expiry(poll, tail[:4], host)
     except MalformedPollError:
         wrong = TransferStatus.BAD_AMOUNT
     if flags & _RECEIPT:
@@ -131,7 +131,7 @@ def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: 
             cents=cents,
             partial=body[0] == _PARTIAL,
             expires=expires,
-            pool=from_binary(behind[4:6]),
+            pool=from_binary(tail[4:6]),
             lock_after=bool(flags & _LOCK_AFTER),
             wrong=wrong,
             codes={"type": body[2], "flags": flags},
@@ -159,7 +159,7 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
-    behind = body[_HEAD + size : _HEAD + size + 6]
+    tail = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         prepend_length(
             bytes((0, status, _NO_RECEIPT, body[2]))
@@ -168,7 +168,7 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
             + bytes((size,))
             + body[_HEAD : _HEAD + size]
             + bytes(7)
-            + behind
+            + tail
             + bytes(3)
         ),
         once=True,

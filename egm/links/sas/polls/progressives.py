@@ -129,10 +129,10 @@ def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
 
 def _mark_oldest_wins_read(host: Host, number: int) -> None:
     """Record that the host has read the ``number`` oldest level wins; if more are unread, raise the exception again."""
-    read = _list_unread_wins(host)[:number]
-    if read:
-        state = {key: None for key, _ in read}
-        host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read)), state=state)
+    read_wins = _list_unread_wins(host)[:number]
+    if read_wins:
+        state = {key: None for key, _ in read_wins}
+        host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read_wins)), state=state)
     if number and _list_unread_wins(host):
         host.post(_HIT)
 
