@@ -229,8 +229,8 @@ class Devices(Step):
         """Return the page of the devices that replied, and of the ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
-            fields_of = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
-            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(fields_of,)),))
+            progress_row = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
+            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(progress_row,)),))
         rows = tuple(
             Row(
                 cells=(
