@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """A clock with wall time, for display and records, and monotonic time, for measuring durations."""
+    """Interface of a clock with wall time, for display and records, and monotonic time, for measuring durations."""
 
     def now(self) -> datetime:
         """Return the time of day, UTC."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Pause the collector of this process; if it was off already, it stays off."""
+    """Pause Python's cycle collector in this process; if it was off already, it stays off."""
     was_on = gc.isenabled()
     gc.disable()
     try:

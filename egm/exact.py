@@ -12,7 +12,10 @@ _QUOTED_MAX: Final = 80
 
 
 def parse_rational(text: object) -> Fraction:
-    """Return the fraction in ``"7"`` or ``"7/200"``. Raises ValueError for anything else, floats included."""
+    """Return the fraction that a text such as ``"7"`` or ``"7/200"`` states.
+
+    Raises ValueError for anything else, floats included.
+    """
     if isinstance(text, Fraction):
         return text
     if not isinstance(text, str) or not _RATIONAL.fullmatch(text):

@@ -10,7 +10,7 @@ _HOURS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class GamingDay:
-    """A time zone (an IANA name) and the local hour, 0 to 23, at which a day ends and the next begins.
+    """The venue's gaming day: a time zone (an IANA name) and the local hour, 0 to 23, at which the next day begins.
 
     The default is the UTC day, used for journals of machines that recorded no zone.
     """
@@ -20,7 +20,7 @@ class GamingDay:
 
     @classmethod
     def recorded(cls, power_up: object) -> Self:
-        """Return the day that the record of a power-up states, or the default if it is not valid."""
+        """Return the gaming day that the record of a power-up states, or the default if it is not valid."""
         record = power_up if isinstance(power_up, dict) else {}
         zone, hour = record.get("time_zone"), record.get("day_ends_hour")
         if type(zone) is not str or type(hour) is not int or not 0 <= hour < _HOURS:
@@ -28,7 +28,7 @@ class GamingDay:
         return cls(zone, hour)
 
     def find_date(self, moment: datetime) -> date:
-        """Return the date that a moment (aware) belongs to.
+        """Return the date of the gaming day that a moment (aware) belongs to.
 
         Uses UTC if this computer does not know the zone; :attr:`name` then says so.
         """
@@ -36,13 +36,13 @@ class GamingDay:
 
     @property
     def name(self) -> str:
-        """Return the zone and the hour as text, for the heading of a report."""
+        """Return the gaming day's zone and hour as text, for the heading of a report."""
         zone = self.time_zone if self._zone else f"UTC ({self.time_zone} is not known here)"
         return f"{zone}, days end at {self.ends_hour:02d}:00"
 
     @property
     def _zone(self) -> tzinfo | None:
-        """Return the time zone, or None for that of this computer."""
+        """Return the gaming day's time zone, or None if this computer does not know it."""
         if self.time_zone == "UTC":
             return UTC
         try:

@@ -55,7 +55,7 @@ class RecordError(LocalError):
 
 
 class _Wrong(Exception):
-    """An invalid value: the message, and the path to it, innermost first."""
+    """The error that a record has an invalid value: the message, and the path to it, innermost first."""
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
@@ -71,10 +71,10 @@ class _Wrong(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """What a field must fulfil beyond its type.
+    """What a record's field must fulfil beyond its type.
 
-    ``meaning`` says in a reference what the field contains; ``otherwise`` completes "is VALUE, ..." if it does
-    not.
+    ``meaning`` says in a reference what the field contains; ``otherwise`` completes "is VALUE, ..." if it
+    does not.
     """
 
     meaning: str
@@ -91,7 +91,7 @@ IN_MEMORY: Final = Condition("object in memory", "", bool)
 
 
 def omit_if_default(default: T) -> T:
-    """Declare a field that is left out of the JSON if it has its default."""
+    """Declare a record's field that is left out of the JSON if it has its default."""
     if isinstance(default, dict):
         return dataclasses.field(default_factory=lambda: default, metadata={_OMITTED: True})
     return dataclasses.field(default=default, metadata={_OMITTED: True})
@@ -102,7 +102,7 @@ def inline_record() -> Any: ...
 @overload
 def inline_record(default: T) -> T: ...
 def inline_record(default: object = dataclasses.MISSING) -> object:
-    """Declare a record whose fields are merged into its owner's JSON, and left out if it is the default."""
+    """Declare a field whose record is merged into its owner's JSON, and left out if it is the default."""
     return dataclasses.field(default=default, metadata={_INLINE: True})
 
 
@@ -112,12 +112,12 @@ def is_record(value: object) -> bool:
 
 
 def to_json(record: object) -> dict[str, JSON]:
-    """Return a record as stored in the journal."""
+    """Return a record as the JSON that the journal stores."""
     return _find_codec(type(record)).write(record)
 
 
 def from_json(kind: type[R], data: object, where: str) -> R:
-    """Read a record back. ``where`` names it and its location for errors. Raises :class:`RecordError`."""
+    """Return the record of class ``kind`` that JSON contains. Raises :class:`RecordError`, which names ``where``."""
     try:
         return cast(R, _find_codec(kind).read(data))
     except _Wrong as wrong:
@@ -137,7 +137,7 @@ def check_fields(record: object, where: str) -> None:
 
 
 def list_conditions(hint: object) -> tuple[Condition, ...]:
-    """Return the conditions of a field type, also of ``X | None``."""
+    """Return the conditions in the type of a record's field, also of ``X | None``."""
     if get_origin(hint) is Annotated:
         return tuple(each for each in get_args(hint)[1:] if isinstance(each, Condition))
     inner = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
@@ -145,7 +145,7 @@ def list_conditions(hint: object) -> tuple[Condition, ...]:
 
 
 def check_value(hint: object, data: object, where: str) -> None:
-    """Check that JSON is a value of a field type. ``where`` names it. Raises :class:`RecordError`."""
+    """Check that JSON is a value of a record field's type. ``where`` names it. Raises :class:`RecordError`."""
     read = _READERS.get(hint)
     if read is None:
         read = _READERS[hint] = _build_converters(hint)[0]
@@ -157,7 +157,7 @@ def check_value(hint: object, data: object, where: str) -> None:
 
 
 class _Field(NamedTuple):
-    """How one field is read and written; ``key`` is its name in the JSON."""
+    """How one field of a record is read and written; ``key`` is its name in the JSON."""
 
     name: str
     key: str
@@ -170,7 +170,7 @@ class _Field(NamedTuple):
 
 
 class _Codec:
-    """Reads and writes one type of record."""
+    """The converter of one class of records from and to JSON."""
 
     def __init__(self, kind: type) -> None:
         self._kind = kind
@@ -207,7 +207,7 @@ class _Codec:
         return found
 
     def check(self, record: object) -> None:
-        """Check the fields of a record in memory. Raises :class:`_Wrong`."""
+        """Check that the fields of a record in memory have values of their types. Raises :class:`_Wrong`."""
         for name, key, read, _, _, _, plain in self._fields:
             value = getattr(record, name)
             if type(value) is not plain:
@@ -229,7 +229,7 @@ class _Codec:
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
-        """Return the record contained in JSON that may have other keys as well."""
+        """Return the record whose fields are among the keys of ``data``, which may have others as well."""
         values: dict[str, object] = {}
         for name, key, read, _, default, _, plain in self._fields:
             if key in data:

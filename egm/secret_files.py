@@ -65,7 +65,7 @@ def close_folder(folder: Path, *ours: str) -> None:
 
 
 def share(path: Path, mode: int) -> None:
-    """Give the screens access to a file of the run folder, if that folder is shared with their group.
+    """Give the screens' group access to a file of the run folder, if that folder is shared with the group.
 
     A shared folder has the set-group-ID bit, as created by the Debian package, whose screens run as a
     separate user. ``mode``: the file's mode, with its group's rights.

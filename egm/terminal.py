@@ -12,7 +12,7 @@ import click
 
 
 def is_shown(character: str) -> bool:
-    """Return whether a character only prints: a letter, a sign, a space of any width."""
+    """Return whether a character only prints, and controls nothing: a letter, a sign, a space of any width."""
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
@@ -34,7 +34,7 @@ def make_lines_printable(text: str) -> str:
 
 
 def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """Print a text of one or more lines; ``style`` takes the arguments of ``click.style``."""
+    """Print a text of one or more lines, made printable; ``style`` takes the arguments of ``click.style``."""
     escaped = make_lines_printable(str(text))
     styled = click.style(escaped, **style) if any(style.values()) else escaped
     click.echo(styled, nl=nl, err=err)

@@ -11,7 +11,7 @@ _ADDRESS_BYTES_MAX: Final = 107
 
 
 def fits_address(path: Path) -> bool:
-    """Return whether a socket address can hold ``path``."""
+    """Return whether the address of a Unix socket can hold ``path``."""
     return len(os.fsencode(path)) <= _ADDRESS_BYTES_MAX
 
 

@@ -46,7 +46,7 @@ _MEMORY_FAULTS = (RestartAsked, RecordError, JournalError, TicketLedgerUnwritabl
 
 
 async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
-    """Run until the work ends or a signal stops it; return whether it ended by itself."""
+    """Run ``work`` until it ends or a signal stops it; return whether it ended by itself."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -81,10 +81,10 @@ def _run_until_stopped(
     """
 
     async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
-        made = MachineProcess(
+        process = MachineProcess(
             folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
         )
-        await made.run()
+        await process.run()
 
     async def show_tilt(why: str, code: str) -> None:
         _print_message(f"waiting: {why}")
@@ -126,16 +126,16 @@ def _run_first_start(
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
     try:
-        done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
+        is_done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(folder.root)
         waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
-        done = asyncio.run(_run_until_signal(waiting))
+        is_done = asyncio.run(_run_until_signal(waiting))
         lock.release()
-    sys.exit(_FILE_CHANGED if done else 0)
+    sys.exit(_FILE_CHANGED if is_done else 0)
 
 
 def _is_absent(file: Path) -> bool:

@@ -59,7 +59,7 @@ HOLDER_MISSING: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST: Final = "host:"
 #: The board of doors and keys is excluded: removing it must not silence what it had reported.
-_WATCHED_BY_NOBODY_ELSE: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
+_KINDS_THAT_CLEAR_FAULTS: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
 
 
 def settle_absent(
@@ -69,25 +69,25 @@ def settle_absent(
     kinds: Collection[str],
     holders: Collection[str] = (),
 ) -> None:
-    """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide.
+    """Settle what devices and hosts that the cabinet file no longer names have left open, or leave it to a person.
 
     Calling it again changes nothing. ``handle`` submits an event; ``kinds``: the device kinds of this
     position; ``holders``: see :func:`list_host_holder_names`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
-    ordered = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
+    ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     if paper is not None and "bill_acceptor" not in kinds:
         if paper.phase is EscrowPhase.VENDED:
             ledgers.paper.vend_confirmed()
         else:
             ledgers.paper.dispute_lost_paper("the acceptor is gone")
-    if ordered is not None and "hopper" not in kinds:
-        payout = CoinsPaid(paid_coins=ordered.paid_coins, doubt="the hopper is gone")
+    if ordered_payout is not None and "hopper" not in kinds:
+        payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, doubt="the hopper is gone")
         handle(Event(EventType.COINS_PAID, payout))
     for code in list(machine.faults):
         kind = code.partition(".")[0]
         speaks = machine.position.number == 1 or is_own_fault(code)
-        if kind in _WATCHED_BY_NOBODY_ELSE and kind not in kinds and speaks:
+        if kind in _KINDS_THAT_CLEAR_FAULTS and kind not in kinds and speaks:
             handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
         _lift_absent_hosts_controls(machine, handle, holders)
@@ -101,18 +101,20 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
     for number in range(positions + 1, POSITIONS_MOST + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
         states = journal.states(f"{number}/")
-        left = [
+        amounts_left = [
             _describe_amounts_left(key, state, name, currency)
             for name, state in states.items()
             if (key := keys.of(name)) is not None and key.fate is Fate.OWED
         ]
-        if cents or left:
-            what = ", ".join([*([f"{_format_money(cents, currency)} of credit"] if cents else []), *left])
-            raise OperatorError(f"machine.positions: {positions}; and position {number} still has {what}")
+        if cents or amounts_left:
+            amounts = ", ".join(
+                [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *amounts_left]
+            )
+            raise OperatorError(f"machine.positions: {positions}; and position {number} still has {amounts}")
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
-    """Return what a position still has in addition to its credit, as text."""
+    """Return as text what a player position still has in one stored entry in addition to its credit."""
     if key is not TableKey.TABLE:
         return _OPEN.get(key, str(key))
     table = from_json(TableRecord, state, name)

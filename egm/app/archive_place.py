@@ -10,22 +10,22 @@ from egm.secret_files import sync_folder
 from meters.archive import FOLDER
 
 
-def link_archive(medium: Path, wanted: Path | None) -> None:
-    """Make ``wanted`` the folder of the journal archive of the copy in ``medium``, by a symbolic link there.
+def link_archive(medium: Path, archive: Path | None) -> None:
+    """Make ``archive`` the folder of the journal's archive on ``medium``, by a symbolic link there.
 
-    If ``wanted`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists
+    If ``archive`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists
     elsewhere: a person must move its files, then remove the link.
     """
     link = medium / FOLDER
-    if wanted is None or not medium.is_dir():
+    if archive is None or not medium.is_dir():
         return
-    target = wanted.absolute()
-    found = link.readlink() if link.is_symlink() else None
-    if found == target:
+    target = archive.absolute()
+    current_target = link.readlink() if link.is_symlink() else None
+    if current_target == target:
         return
-    if found is not None or (link.exists() and any(link.iterdir())):
+    if current_target is not None or (link.exists() and any(link.iterdir())):
         raise OperatorError(
-            f"the archive is in {found or link}, but the cabinet file says {target}:"
+            f"the archive is in {current_target or link}, but the cabinet file says {target}:"
             f" move its files while the machine is off, and remove {link}"
         )
     try:

@@ -52,11 +52,11 @@ _OPERATOR_ERROR: Final = 2
 
 
 class BenchError(Exception):
-    """Error: the bench cannot start; the text says why."""
+    """The error that the bench of simulated devices cannot start; the text says why."""
 
 
 def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:
-    """Return device name -> protocol of every device on the bench."""
+    """Return device name -> protocol of every simulated device of a cabinet file."""
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
 
@@ -72,15 +72,16 @@ class Bench:
         values_cents: Mapping[str, tuple[int, ...]] | None = None,
         currency: str = Twin.currency,
     ) -> None:
-        """Create the bench. ``values_cents``: the channel values of a device, by its name; see the cabinet file.
+        """Create the bench of simulated devices.
 
-        ``currency``: the currency for which its devices are programmed, ISO 4217.
+        ``values_cents``: the channel values of a device, by its name; see the cabinet file. ``currency``: the
+        currency for which its devices are programmed, ISO 4217.
         """
         self._run = state / "run"
         self._memory = state / "bench"
         self._token = ""  # created anew at each start
         self._server: asyncio.Server | None = None
-        self._mine = False  # whether the folder's sockets, links and files belong to this bench
+        self._owns_folder = False  # whether the folder's sockets, links and files belong to this bench
         self.twins: dict[str, Twin[object]] = {}
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
@@ -94,14 +95,13 @@ class Bench:
         return self._run / "bench.sock"
 
     async def start(self) -> None:
-        """Plug every device in, open the socket, report ready. Raises :class:`BenchError` if another bench runs."""
+        """Plug every simulated device in, open the socket, report ready. Raises BenchError if another bench runs."""
         self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._refuse_second()
-        self._mine = True
-        for left in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
-            left.unlink(
-                missing_ok=True
-            )  # left by a killed bench: what it points to may belong to another process now
+        self._owns_folder = True
+        for stale_link in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
+            # Left by a killed bench: what it points to may belong to another process now.
+            stale_link.unlink(missing_ok=True)
         for name, twin in self.twins.items():
             self._restore_retained_state(name, twin)
             twin.port.plug()
@@ -112,7 +112,7 @@ class Bench:
 
     # ------------------------------------------------------------ what devices keep without power
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
-        """Restore what the device has retained, and store it from now on whenever it changes."""
+        """Restore what a simulated device has retained, and store it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
         stored = {"kind": twin.kind, **twin.memory()}
         with suppress(FileNotFoundError):
@@ -125,11 +125,11 @@ class Bench:
 
         def store_if_changed() -> None:
             nonlocal stored
-            now = {"kind": twin.kind, **twin.memory()}
-            if now != stored:
-                stored = now
+            retained = {"kind": twin.kind, **twin.memory()}
+            if retained != stored:
+                stored = retained
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                replace_private(path, json.dumps(now))
+                replace_private(path, json.dumps(retained))
 
         twin.changed = store_if_changed
 
@@ -145,9 +145,9 @@ class Bench:
 
         A bench that was refused at its start has nothing to remove.
         """
-        if not self._mine:
+        if not self._owns_folder:
             return
-        self._mine = False
+        self._owns_folder = False
         for name in ("bench.ready", "bench.token"):
             (self._run / name).unlink(missing_ok=True)
         if self._server is not None:
@@ -158,7 +158,7 @@ class Bench:
 
     # ------------------------------------------------------------ the socket
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one client: greet it if it knows the token, then execute its commands."""
+        """Serve one client of the bench: greet it if it knows the token, then execute its commands."""
         try:
             greeting = await self._read_message(reader)
             if not isinstance(greeting, Hello) or not is_token(greeting.token, self._token):
@@ -168,7 +168,7 @@ class Bench:
                 return
             writer.write(encode(Hello()))
             while (message := await self._read_message(reader)) is not None:
-                writer.write(encode(self.obey(message)))
+                writer.write(encode(self.execute_command(message)))
                 await writer.drain()
                 await asyncio.sleep(0)  # a buffered command must not keep the devices from their lines
         except MessageError as error:
@@ -184,11 +184,12 @@ class Bench:
 
     @staticmethod
     async def _read_message(reader: asyncio.StreamReader) -> Message | None:
+        """Return the next message of a client, or None at the end of its connection."""
         line = await reader.readline()
         return decode(line) if line else None
 
-    def obey(self, message: Message) -> BenchReply:
-        """Execute one command on one device and return the result."""
+    def execute_command(self, message: Message) -> BenchReply:
+        """Execute a client's command on one simulated device and return the result."""
         if not isinstance(message, BenchCommand):
             return BenchReply(ok=False, text=f"the bench takes bench commands, not {message.type}")
         if message.device == "bench":
@@ -206,7 +207,7 @@ class Bench:
 
 
 async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
-    """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` if another bench runs."""
+    """Run the bench of a cabinet file until SIGTERM or SIGINT. Raises :class:`BenchError` if another bench runs."""
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
     bench = Bench(state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency)

@@ -44,7 +44,7 @@ FEATURES: Final = Features(
 
 
 def list_registers(features: Features) -> dict[str, Register]:
-    """Return the registers of all features by name. Raises InvariantError if two have the same name."""
+    """Return the registers that the features declare, by name. Raises InvariantError if two have the same name."""
     registers = sorted(features.offered(Register), key=lambda register: register.name)
     names = [register.name for register in registers]
     check_invariant(len(set(names)) == len(names), f"two registers have the same name: {names}")
@@ -52,7 +52,7 @@ def list_registers(features: Features) -> dict[str, Register]:
 
 
 def build_menu(features: Features) -> Menu:
-    """Return the main menu of the staff. Raises InvariantError if a form could be refused without a message."""
+    """Return the staff's main menu. Raises InvariantError if a form could be refused without a message."""
     rules = features.rules
     menu = Menu(
         pages=features.offered(MenuEntry), forms=features.offered(Form), rules=rules, entries=features.entries
@@ -64,12 +64,15 @@ def build_menu(features: Features) -> Menu:
 
 
 def check_claims(features: Features) -> None:
-    """Raise InvariantError if an authorised memory clear would make no claim for an amount that is owed to a player."""
-    made = list_claim_makers(features)
+    """Check that an authorised memory clear makes a claim for every amount owed to a player.
+
+    Raises InvariantError if it would miss one.
+    """
+    claim_makers = list_claim_makers(features)
     for key in features.keys:
-        described = key.fate is not Fate.OWED or key in made or key in WITH
+        is_claimed = key.fate is not Fate.OWED or key in claim_makers or key in WITH
         check_invariant(
-            described, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
+            is_claimed, f"the key {str(key)!r} is owed, and an authorised clear makes no claim of it"
         )
 
 

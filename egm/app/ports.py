@@ -38,8 +38,8 @@ from egm.tickets.templates import list_template_ids, load_template
 
 
 @dataclass(frozen=True, slots=True)
-class Fitting:
-    """Arguments for the creation of a driver.
+class DriverArguments:
+    """Arguments for the creation of a device's driver.
 
     ``values``: the values of its channels, if the cabinet file states them. ``currencies``: those to accept.
     """
@@ -53,7 +53,7 @@ class Fitting:
 
 
 def _load_resident_templates() -> dict[str, Template]:
-    """Return the templates for a printer that stores them: one per jurisdiction, with its fields and the bar code."""
+    """Return the templates for a ticket printer that stores them: one per jurisdiction, with fields and bar code."""
     return {
         place: Template(str(number), (*load_template(place).names, "barcode"))
         for number, place in enumerate(list_template_ids())
@@ -61,12 +61,12 @@ def _load_resident_templates() -> dict[str, Template]:
 
 
 def _load_template_lines() -> dict[str, list[str]]:
-    """Return the lines that a printer without templates prints, in order, by jurisdiction."""
+    """Return the lines that a ticket printer without templates prints, in order, by jurisdiction."""
     return {place: [f"{{{name}}}" for name in load_template(place).names] for place in list_template_ids()}
 
 
 #: Protocol (as in cabinet files) -> factory of its driver.
-DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
+DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
     "id003": lambda fit: Id003Driver(
         fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
     ),
@@ -102,7 +102,7 @@ _PLACES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The drivers of the devices of one position. A driver that the cabinet lacks is None."""
+    """The drivers of the devices of one player position. A driver that the cabinet lacks is None."""
 
     drivers: tuple[Device, ...]
     """All drivers to run."""
@@ -142,21 +142,23 @@ def build_ports(
         kinds[name] = entry.kind
         values = (entry.table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.port(name, device))
-        own = open_bench_line if device.port == "bench" and opener is open_port else opener
-        line = lines.setdefault(path, SerialLine(path, entry.line, own))  # ccTalk devices may share one
-        fitting = Fitting(name, line, sink, ledgers, values, frozenset({currency}))
-        drivers.append(DRIVERS[device.protocol](fitting))
+        device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
+        line = lines.setdefault(
+            path, SerialLine(path, entry.line, device_opener)
+        )  # ccTalk devices may share one
+        arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
+        drivers.append(DRIVERS[device.protocol](arguments))
         if place := _PLACES.get(entry.kind):
             places[place] = drivers[-1]
     return Ports(drivers=tuple(drivers), kinds=kinds, **places)
 
 
 def create_lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
-    """Return a driver of ``protocol`` with in-memory ledgers."""
+    """Return a driver of ``protocol`` with in-memory ledgers, for use without a machine."""
     ledgers = Ledgers(
         paper=TransientEscrowLedger(),
         coins=TransientCoinLedger(),
         payouts=TransientPayoutLedger(),
         printing=TransientPrintLedger(),
     )
-    return DRIVERS[protocol](Fitting(name, line, sink, ledgers, ()))
+    return DRIVERS[protocol](DriverArguments(name, line, sink, ledgers, ()))

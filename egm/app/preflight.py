@@ -57,7 +57,7 @@ def iter_preflight_faults(
 
 
 def iter_unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
-    """Yield the unknown profile and games of a file with an invalid form: ``data`` is its TOML."""
+    """Yield a fault for each profile and game of an invalid cabinet file that does not exist: ``data`` is its TOML."""
     profile = _as_table(data.get("machine")).get("profile")
     if isinstance(profile, str):
         yield from _load_profile_or_fault(profile)[1]
@@ -68,22 +68,25 @@ def iter_unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
 
 
 def _as_table(data: object) -> Mapping[str, object]:
+    """Return ``data`` if it is a TOML table, else an empty table."""
     return data if isinstance(data, Mapping) else {}
 
 
 def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
-    """Return a profile by its name, or the fault."""
+    """Return the profile with this name, or None and the fault."""
     try:
         return load_profile(name), []
     except OperatorError as error:
-        known = list_profile_ids()
-        if name in known or is_path(name) or name.endswith(".toml"):
+        profile_ids = list_profile_ids()
+        if name in profile_ids or is_path(name) or name.endswith(".toml"):
             return None, [Fault("machine.profile", str(error))]
-        return None, [build_fault("machine.profile", f"{name}: {_NOT_THERE}", *known, written_word=name)]
+        return None, [
+            build_fault("machine.profile", f"{name}: {_NOT_THERE}", *profile_ids, written_word=name)
+        ]
 
 
 def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
-    """Return a game by its name or path, or the fault."""
+    """Return the game with this name or path, or None and the fault; ``key`` is the fault's place in the file."""
     try:
         return load_game(name), []
     except PaytableError as error:
@@ -102,22 +105,24 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
 def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each port and file that the cabinet file names and that does not exist."""
     yield from find_missing_ports(file)
-    named: dict[str, Path | None] = {
+    named_files: dict[str, Path | None] = {
         "software.manifest": None if file.software is None else file.software.manifest,
         "inventory.photograph": file.inventory.photograph,
         **{f"games[{i + 1}].certificate": slot.certificate for i, slot in enumerate(file.games)},
     }
     if file.progressive_link is not None:
         link = file.progressive_link
-        named |= {
+        named_files |= {
             "progressive_link.authority": link.authority,
             "progressive_link.certificate": link.certificate,
             "progressive_link.key": link.key,
         }
-    missing = {key: path for key, path in named.items() if path is not None and not path.exists()}
-    for key, path in missing.items():
+    missing_files = {key: path for key, path in named_files.items() if path is not None and not path.exists()}
+    for key, path in missing_files.items():
         yield Fault(key, f"{path}: nothing is there", stops=False)
-    if file.progressive_link is not None and not any(key.startswith("progressive_link") for key in missing):
+    if file.progressive_link is not None and not any(
+        key.startswith("progressive_link") for key in missing_files
+    ):
         try:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:
@@ -141,7 +146,7 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _iter_house_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
-    """Yield the missing venue data that the jurisdiction's tickets must print."""
+    """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
         house = file.machine.house
         load_template(profile.id).check_house(house)
@@ -152,9 +157,9 @@ def _iter_house_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
 def _iter_game_faults(
     file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
-    """Yield why the machine would leave games out; return the levels of each available game, by its id."""
+    """Yield a fault for each game that the machine would leave out; return each other game's levels, by its id."""
     certified = bool(file.real_ports) and profile.inventory.certified
-    seen: dict[str, int] = {}
+    first_slots: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
     offered = 0
     for i, slot in enumerate(file.games):
@@ -164,11 +169,11 @@ def _iter_game_faults(
         yield from faults
         if game is None:
             continue
-        if game.id in seen:
-            yield Fault(key, f"{game.id} is games[{seen[game.id]}] already", stops=False)
+        if game.id in first_slots:
+            yield Fault(key, f"{game.id} is games[{first_slots[game.id]}] already", stops=False)
             continue
         levels[game.id] = {play.level for play in game.list_every_level()}
-        seen[game.id] = i + 1
+        first_slots[game.id] = i + 1
         _, refused = admit_games(
             (slot,),
             profile,
@@ -187,21 +192,29 @@ def _iter_game_faults(
 
 
 def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
-    """Yield a fault for each level of a game that is not offered or lacks the level, and for a missing link."""
+    """Yield a fault for each level whose game is not offered or lacks it, and for a missing progressive link."""
     for i, slot in enumerate(file.progressives):
         key = f"progressives[{i + 1}]"
         levels = games.get(slot.game)
         if levels is None:
-            known = tuple(sorted(games))
-            what = f"{slot.game!r} is no game of this file"
+            known_names = tuple(sorted(games))
+            fault_values = f"{slot.game!r} is no game of this file"
             yield Fault(
-                f"{key}.game", what, meant=find_similar_word(slot.game, known), allowed=known, stops=False
+                f"{key}.game",
+                fault_values,
+                meant=find_similar_word(slot.game, known_names),
+                allowed=known_names,
+                stops=False,
             )
         elif slot.level not in levels:
-            known = tuple(sorted(levels))
-            what = f"{slot.game} has no level {slot.level!r}"
+            known_names = tuple(sorted(levels))
+            fault_values = f"{slot.game} has no level {slot.level!r}"
             yield Fault(
-                f"{key}.level", what, meant=find_similar_word(slot.level, known), allowed=known, stops=False
+                f"{key}.level",
+                fault_values,
+                meant=find_similar_word(slot.level, known_names),
+                allowed=known_names,
+                stops=False,
             )
         if (
             slot.kind is not Kind.STAND_ALONE

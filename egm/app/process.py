@@ -28,8 +28,8 @@ from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.screen_watch import ScreenWatch
-from egm.app.station import Station, Unheard
-from egm.app.watchdog import LinesMove, send_heartbeats
+from egm.app.station import DroppingOutbox, Station
+from egm.app.watchdog import AllDriversMove, send_heartbeats
 from egm.clock import Clock
 from egm.collector import pause_collector
 from egm.config.cabinet_file import CabinetFile, StateFolder
@@ -129,7 +129,7 @@ class MachineProcess:
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
-        self._over = False
+        self._is_over = False
         self._begins = False
         self._stations_to_update: set[int] = set()
         self._table = SharedTable()
@@ -178,12 +178,12 @@ class MachineProcess:
             try:
                 await self._work()
             finally:
-                self._over = True
+                self._is_over = True
                 if self._machine.chance is not None:
                     keep_carry_over(self._folder.carry_over, self._machine.chance)
 
     def _show_game_examined(self, number: int, game: str) -> None:
-        """Show on the screens which game is examined: finding the highest prize may take a while the first time."""
+        """Show on the screens which game is examined: finding its highest prize may take a while the first time."""
         values: dict[str, str | int] = {
             "number": number,
             "count": len(self._file.games),
@@ -231,11 +231,11 @@ class MachineProcess:
 
     def _allow_new_journal(self) -> None:
         """Allow a new journal to be started. Raises :class:`JournalDamaged` if any file of an earlier one exists."""
-        left = self._folder.list_journal_files()
-        if left:
+        files = self._folder.list_journal_files()
+        if files:
             raise JournalDamaged(
                 str(self._folder.root),
-                f"there is no journal, and {', '.join(left)} of one: bring it back,"
+                f"there is no journal, and {', '.join(files)} of one: bring it back,"
                 " or have it cleared (`egm audit inspect`, `egm audit clear`)",
             )
         self._begins = True
@@ -247,15 +247,15 @@ class MachineProcess:
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         """Create the machine of the first position, install its features, and record what start-up found."""
-        named = self._file.machine
-        first = self._create_machine(journal, Position(of=named.positions))
+        cabinet = self._file.machine
+        first = self._create_machine(journal, Position(of=cabinet.positions))
         note_clock(first)  # before anything is recorded with an untrusted time
         desk = self._open_ticket_desk(first, store)
         if desk is not None:
             first.install(desk)
         self._machine = first
         apply_options(first)
-        certificates = {name: each.certificate for name, each in self._installed.items()}
+        certificates = {name: game.certificate for name, game in self._installed.items()}
         complete = self._is_real and self._profile.inventory.complete
         note_inventory(first, self._file.inventory, certificates, complete=complete)
         if self._begins and not self._is_real:
@@ -264,8 +264,8 @@ class MachineProcess:
         if store is not None and store.mended:
             first.post(TICKETS_MENDED, TicketsMended(what=str(store.mended)))
         machines = [first]
-        for number in range(2, named.positions + 1):
-            machine = self._create_machine(journal, Position(number, named.positions))
+        for number in range(2, cabinet.positions + 1):
+            machine = self._create_machine(journal, Position(number, cabinet.positions))
             if desk is None:
                 close_printed_ticket(machine)
             else:
@@ -277,7 +277,9 @@ class MachineProcess:
         context = MachineContext(
             self._engine, self._file, self._folder, self._clock, self._handle, ports.drivers, say=self._say
         )
-        self._attachments = tuple((self._stations[0], one) for one in self._features.attach(context))
+        self._attachments = tuple(
+            (self._stations[0], attachment) for attachment in self._features.attach(context)
+        )
         for station in self._stations[1:]:
             beside = replace(
                 context,
@@ -285,7 +287,9 @@ class MachineProcess:
                 handle=partial(self._handle_at, station),
                 devices=station.ports.drivers,
             )
-            self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
+            self._attachments += tuple(
+                (station, attachment) for attachment in self._features.attach_to_position(beside)
+            )
         self._verifier = Verifier(context)
         for station in self._stations:
             ready = MemoryReady(version=self._release, profile=self._profile.id)
@@ -293,6 +297,7 @@ class MachineProcess:
             station.settle_absent(list_host_holder_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
+        """Return the desk that numbers and redeems tickets, or None without a ticket store."""
         if store is None:
             return None
         return open_desk(
@@ -307,25 +312,31 @@ class MachineProcess:
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
-        named = self._file.machine
+        """Return the machine of one player position on the journal, with the installed games."""
+        cabinet = self._file.machine
         second = journal.media[-1]
         machine = Machine(
-            identity=Identity(named.serial, named.operator_number, named.house, named.day_ends_hour),
+            identity=Identity(
+                cabinet.serial,
+                cabinet.operator_number,
+                cabinet.house,
+                cabinet.day_ends_hour,
+            ),
             journal=journal,
             keys=self._features.keys,
             entries=self._features.entries,
             profile=self._profile,
-            games={game_id: each.game for game_id, each in self._installed.items()},
+            games={game_id: game.game for game_id, game in self._installed.items()},
             denominations_cents={
-                game_id: each.denominations_cents for game_id, each in self._installed.items()
+                game_id: game.denominations_cents for game_id, game in self._installed.items()
             },
             clock=self._clock,
             times=self._times,
             chance=None,
-            outbox=Unheard(),
+            outbox=DroppingOutbox(),
             position=position,
         )
-        returns = {game_id: each.least_return for game_id, each in self._installed.items()}
+        returns = {game_id: game.least_return for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
         machine.install(GeneratorStart(self._renew_chance))
         machine.install(self._features)
@@ -334,7 +345,7 @@ class MachineProcess:
         machine.install(self._table)
         machine.install(self._beside)
         machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
-        machine.install(combine_pools(each.pools for each in self._installed.values()))
+        machine.install(combine_pools(game.pools for game in self._installed.values()))
         return machine
 
     def _open_station(self, machine: Machine) -> Station:
@@ -387,7 +398,7 @@ class MachineProcess:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
     def _report_games(self, installed: Mapping[str, InstalledGame], refused: tuple[Refusal, ...]) -> None:
-        """Report refused games to journal, operator and service menu. Raises LocalError if none is left."""
+        """Report the games not offered to journal, operator and service menu. Raises LocalError if none is left."""
         for refusal in refused:
             if installed:
                 self._say(f"game refused: {refusal.reason}")
@@ -439,7 +450,7 @@ class MachineProcess:
                 if self._watched:
                     watch = ScreenWatch(self._machine, self._handle, self._count_connected_screens)
                     group.create_task(watch.run(), name="screens")
-                group.create_task(send_heartbeats(LinesMove(drivers)), name="heartbeat")
+                group.create_task(send_heartbeats(AllDriversMove(drivers)), name="heartbeat")
         finally:
             for station in self._stations:
                 await station.server.close()
@@ -452,7 +463,7 @@ class MachineProcess:
             await self._stopped
 
     def _handle(self, event: Event) -> None:
-        """Submit an event of the machine, at its first position."""
+        """Submit an event that concerns the whole machine, at its first position."""
         self._handle_at(self._stations[0], event)
 
     def _handle_at(self, station: Station, event: Event) -> None:
@@ -461,15 +472,15 @@ class MachineProcess:
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.
         """
-        if self._over:
+        if self._is_over:
             return
         with self._stop_on_error():
             station.engine.submit(event)
-            for other in self._stations:
-                if other is not station:
-                    other.engine.settle()
-        wanted = station.machine.state(ServiceDesk).restart
-        if wanted and self._stopped is not None and not self._stopped.done():
+            for other_station in self._stations:
+                if other_station is not station:
+                    other_station.engine.settle()
+        is_restart_requested = station.machine.state(ServiceDesk).restart
+        if is_restart_requested and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())
 
     @contextlib.contextmanager
@@ -509,17 +520,17 @@ class MachineProcess:
         asyncio.get_running_loop().call_soon(self._send_update, station)
 
     def _send_update(self, station: Station) -> None:
-        """Update a station after entries that belong to no event."""
+        """Update a position's station after journal entries that belong to no event."""
         self._stations_to_update.discard(station.machine.position.number)
-        if not self._over:
+        if not self._is_over:
             with self._stop_on_error():
                 station.changed()
 
     def _notify_attachments(self) -> None:
-        """Notify the services and screens of every position of a change."""
+        """Notify the services and screens of every position that the machine has changed."""
         if self._attachments:
-            now = [(station, station.snapshot()) for station in self._stations]
-            for station, snapshot in now:
+            snapshots = [(station, station.snapshot()) for station in self._stations]
+            for station, snapshot in snapshots:
                 for whose, attachment in self._attachments:
                     if whose is station:
                         attachment.changed(snapshot)

@@ -30,7 +30,7 @@ def start_chance(
     sources: Sequence[EntropySource] | None = None,
     fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (feeds rng's service)
 ) -> RandomService:
-    """Instantiate the generator from fresh entropy of ``sources``, or of all sources of this machine.
+    """Instantiate the random number generator from fresh entropy of ``sources``, or of all sources of this machine.
 
     Raises :class:`rng.RngError` if any part fails.
     """
@@ -59,7 +59,7 @@ def start_chance(
 
 
 def _take_carry_over(path: Path) -> bytes | None:
-    """Return the stored random output and remove its file, because it is used once; None if none exists."""
+    """Return the random output stored by the last run and remove its file, because it is used once; None if absent."""
     try:
         data = path.read_bytes()
     except OSError:

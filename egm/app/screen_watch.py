@@ -24,7 +24,7 @@ _MAKES_UP: Final = 6.0
 
 
 class ScreenWatch:
-    """The watch that raises a fault while no screen is shown, and clears it.
+    """The watch over the machine's screens: raises a fault while no screen is shown, and clears it.
 
     ``audiences`` returns the number of screens of each position now.
     """
@@ -48,7 +48,7 @@ class ScreenWatch:
             await asyncio.sleep(_LOOK_S)
 
     def update_fault(self) -> None:
-        """Raise the fault if it applies, and clear it if it no longer does."""
+        """Raise the fault of a missing screen if it applies, and clear it if it no longer does."""
         now_s = self._read_monotonic_seconds()
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
@@ -57,9 +57,9 @@ class ScreenWatch:
             self._unseen_s += passed_s
         else:
             self._unseen_s = max(0.0, self._unseen_s - passed_s / _MAKES_UP)
-        missing = FAULT in self._machine.faults
-        if missing and now_s - self._since_s >= _RETURNS_S:
+        is_screen_missing = FAULT in self._machine.faults
+        if is_screen_missing and now_s - self._since_s >= _RETURNS_S:
             self._unseen_s = 0.0
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
-        elif not missing and self._unseen_s >= _PATIENCE_S:
+        elif not is_screen_missing and self._unseen_s >= _PATIENCE_S:
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=FAULT)))

@@ -50,8 +50,8 @@ _SHOW_SECONDS_MAX: Final = 60.0
 _RETURN_SECONDS_MAX: Final = 10.0
 
 
-class Unheard:
-    """A receiver of screen messages before a station is created; it drops them."""
+class DroppingOutbox:
+    """A receiver of screen messages that drops them, for the time before a station is created."""
 
     def show(self, message: Play | Decision) -> None:
         """Drop the message: a screen that connects later receives the current one."""
@@ -119,12 +119,12 @@ class Station:
             driver.restore_faults(self._find_device_faults(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
-        """Settle what devices and hosts that are no longer there have left open, or leave it to a person to decide."""
+        """Settle what devices and hosts no longer in the cabinet file have left open, or leave it to a person."""
         kinds = frozenset(self.ports.kinds.values())
         settle_absent(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of a device of this position.
+        """Return the active faults of this position's device of a kind.
 
         A device that serves all positions belongs to the first.
         """
@@ -149,7 +149,7 @@ class Station:
             self.changed()
 
     def _handle_intent(self, intent: Intent) -> None:
-        """Submit a person's request at the screen as an event; note the end of a show."""
+        """Submit a person's request at the screen as an event; a report that an outcome was shown ends the game."""
         event = build_event(intent, self.engine.rules.payloads)
         if event.type is EventType.SHOWN:
             self._note_outcome_shown(event.of(OutcomeShown).value)
@@ -158,7 +158,7 @@ class Station:
 
     # ------------------------------------------------------------------ the screen
     def show(self, message: Play | Decision) -> None:
-        """Send a message to the screens.
+        """Send a message to the screens of this position.
 
         If it is an outcome, the game ends when a screen has shown it, or after a time limit.
         """
@@ -187,7 +187,7 @@ class Station:
         self._schedule_end_of_show(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
     def _schedule_end_of_show(self, seconds: float, play_id: str | None) -> None:
-        """End the game after ``seconds``, replacing any earlier such timer."""
+        """Schedule the end of the game that is shown in ``seconds``, replacing any earlier such timer."""
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
@@ -195,7 +195,7 @@ class Station:
         )
 
     def _read_game_seconds(self) -> float:
-        """Return the minimum time of a game that the jurisdiction requires, in seconds."""
+        """Return the minimum duration of a game that the jurisdiction requires, in seconds."""
         return self.machine.profile.play.game_time_ms / 1000
 
     def _build_greeting(self) -> tuple[Message, ...]:
@@ -217,7 +217,7 @@ class Station:
         )
 
     def _build_withdrawn_game_view(self) -> GameView | None:
-        """Return the view of the open game if it is not among the games offered, or None."""
+        """Return the view of the open game for the screen if it is no longer offered, or None."""
         game = open_game(self.machine)
         if game is None:
             return None
@@ -235,7 +235,7 @@ class Station:
         return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
     def changed(self) -> None:
-        """Update screen, deck and acceptors after a change, and notify the machine."""
+        """Update screen, button deck and acceptors after a change, and notify the machine."""
         if (
             self._guest is not None and open_game(self.machine) is None
         ):  # it has ended: show the games offered again
@@ -249,14 +249,16 @@ class Station:
         self._changed()
 
     def _settle_devices(self, now: Snapshot) -> None:
-        """Set each device to what the machine's state requires: accepted money, lamps, tower lights."""
+        """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, ports = self.machine, self.engine.state, self.ports
         if ports.acceptor is not None:
             taking = machine.state(ServiceDesk).bench.taking
             value_in = frozenset(machine.profile.value_in.bills_cents)
-            wanted = value_in if taking else list_wanted_bills(machine, state)
-            if wanted:
-                ports.acceptor.enable(wanted, barcodes=taking or should_accept_tickets(machine, state))
+            accepted_cents = value_in if taking else list_wanted_bills(machine, state)
+            if accepted_cents:
+                ports.acceptor.enable(
+                    accepted_cents, barcodes=taking or should_accept_tickets(machine, state)
+                )
             else:
                 ports.acceptor.disable()
         if ports.coin_acceptor is not None:
@@ -273,10 +275,10 @@ class Station:
             return
         lit = self.machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
         served = self.machine.state(SideBySide).iter_positions_served(self.machine.position.number)
-        shown = [position.snapshot() for position in served]
+        snapshots = [position.snapshot() for position in served]
         board.tower(
             select_tested_outputs(lit, "tower")
             if lit
-            else frozenset[str]().union(*map(find_lit_tower_lights, shown))
+            else frozenset[str]().union(*map(find_lit_tower_lights, snapshots))
         )
-        board.bell(on="bell" in lit or any(map(is_bell_ringing, shown)))
+        board.bell(on="bell" in lit or any(map(is_bell_ringing, snapshots)))

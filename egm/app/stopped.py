@@ -38,15 +38,15 @@ _LOOK_S: Final = 1.0
 
 async def run_once_media_respond(
     machine: Callable[[bool], Coroutine[object, object, None]],
-    still: Callable[[str, str], Coroutine[object, object, None]],
+    show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
     patience_s: float = PATIENCE_S,
     pause_s: float = _PAUSE_S,
 ) -> None:
-    """Run ``machine`` until it ends; if its media do not respond or are full, run ``still`` for a while and try again.
+    """Run ``machine`` until it ends; while its media do not respond or are full, run ``show_tilt`` between attempts.
 
-    ``still`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
+    ``show_tilt`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
     without the second medium, which is true only after ``patience_s``. Any other error is raised.
     """
     began_ns = clock.monotonic_ns()
@@ -57,7 +57,7 @@ async def run_once_media_respond(
             code = "memory_full" if isinstance(error, MediumFull) else "memory_waits"
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
-                    await still(str(error), code)
+                    await show_tilt(str(error), code)
         else:
             return
 
@@ -73,7 +73,7 @@ async def serve_tilt_screen(
     """Serve the screen with the tilt ``code`` until cancelled."""
     profile = _load_profile_or_generic(identity)
     now = clock.now().isoformat(timespec="seconds")
-    shown = build_bare_snapshot(identity, profile, now).model_copy(
+    snapshot = build_bare_snapshot(identity, profile, now).model_copy(
         update={
             "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
             "tilts": (Tilt(code=code, since=now, cleared_by=get_fault(code).cleared_by, detail=why),),
@@ -81,12 +81,12 @@ async def serve_tilt_screen(
     )
 
     def ignore(_: Intent | str) -> None:
-        """Ignore a request: a machine that does not know its state accepts none."""
+        """Ignore a person's request or a screen's error: a machine that does not know its state accepts none."""
 
     server = ScreenServer(
         folder.screen_socket,
         make_token(folder.screen_token),
-        greeting=lambda: (Hello(), shown),
+        greeting=lambda: (Hello(), snapshot),
         on_intent=ignore,
         on_peer_error=ignore,
     )
@@ -122,7 +122,7 @@ def build_bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapsh
 
 
 def read_system_fault(file: Path | None) -> tuple[str, str] | None:
-    """Return code and detail of a fault that the underlying system has found, or None.
+    """Return code and detail of a fault of the underlying system that ``file`` reports, or None.
 
     The first line of the file is the fault's code, a space, and the detail. A missing file means that all is
     well.
@@ -150,8 +150,8 @@ async def wait_for_file(
     serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
     watched = until or file
     try:
-        before = _stamp(watched)
-        while _stamp(watched) == before:
+        stamp_before = _stamp(watched)
+        while _stamp(watched) == stamp_before:
             await asyncio.wait({serving}, timeout=_LOOK_S)
             if serving.done():
                 return serving.result()
@@ -172,11 +172,11 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 def _read_identity(file: Path) -> Machine:
     """Return the machine's identity, as far as an invalid cabinet file states it; "-" for missing numbers."""
-    known: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
+    stated: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = parse_toml(read_contents(file).decode())["machine"]
-        known |= {key: table[key] for key in known if isinstance(table.get(key), str)}
-    return Machine.model_construct(**known)
+        stated |= {key: table[key] for key in stated if isinstance(table.get(key), str)}
+    return Machine.model_construct(**stated)
 
 
 def _load_profile_or_generic(identity: Machine) -> Profile:

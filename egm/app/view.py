@@ -22,7 +22,7 @@ from egm.money.records.money import CashOutRecord, HandpayRecord
 from egm.play import player_protection as protection
 from egm.play import prizes_in_kind as merchandise
 from egm.play import residual_credit as residuals
-from egm.play.choosing import find_most_staked_credits
+from egm.play.choosing import find_highest_stake_credits
 from egm.play.events import (
     BetRequest,
     DenominationRequest,
@@ -55,12 +55,12 @@ _LAMPS = (
 
 
 def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
-    """Return the complete snapshot, as of the journal's last transaction."""
+    """Return the complete snapshot of the machine for a screen, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
-    last, opened = find_last_game(machine), open_game(machine)
-    if last is not None and last[0].game.id != selection.game_id:
-        last = None  # the result of another game is not shown
+    last_game, current_game = find_last_game(machine), open_game(machine)
+    if last_game is not None and last_game[0].game.id != selection.game_id:
+        last_game = None  # the result of another game is not shown
     standing, shut, felt = read_table_view(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
@@ -77,14 +77,14 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         currency=machine.profile.currency,
         language=selection.language,
         languages=machine.profile.languages,
-        game_id=(selection.game_id if opened is None else opened.game.id) or None,
+        game_id=(selection.game_id if current_game is None else current_game.game.id) or None,
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
         standing=standing,
         shut=shut,
         felt=felt,
-        staked_cents=0 if opened is None else opened.staked_cents,
+        staked_cents=0 if current_game is None else current_game.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
         most_staked_cents=_find_most_staked_cents(machine),
@@ -92,8 +92,10 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         credit_cents=machine.credit_cents,
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
-        win_cents=0 if last is None or win_is_taken(machine, last[0]) else last[1].win_cents,
-        last_display=None if last is None or last[0].outcome is None else dict(last[0].outcome.display),
+        win_cents=0 if last_game is None or win_is_taken(machine, last_game[0]) else last_game[1].win_cents,
+        last_display=None
+        if last_game is None or last_game[0].outcome is None
+        else dict(last_game[0].outcome.display),
         results=list_last_results(machine),
         accepts=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),
@@ -128,7 +130,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
 
 
 def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
-    """Return what is owed by hand, why and since when, and what must be done first."""
+    """Return the hand-pay for the screen: what is owed, why and since when, and what must be done first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace(machine, request):
@@ -172,9 +174,9 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
 def build_game_art(game: Game) -> GameArt:
     """Return a game's own pictures and sounds; empty for a game without files."""
 
-    def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
-        """Return the files of a game's pictures or sounds as the screen receives them."""
-        there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
+    def files(names: Mapping[str, str]) -> dict[str, ArtFile]:
+        """Return a game's picture or sound files as the screen receives them."""
+        there = {key: game.assets[name] for key, name in names.items() if name in game.assets}
         return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
 
     return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
@@ -183,7 +185,7 @@ def build_game_art(game: Game) -> GameArt:
 def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
     """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
     game = resident.game
-    shown = game.presentation()
+    presentation = game.presentation()
     return GameView(
         id=game.id,
         family=game.family,
@@ -194,7 +196,7 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
         bet_options=tuple(game.bet_options),
         denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,
-        presentation={key: part for key, part in shown.items() if key != "chart" or advice},
+        presentation={key: part for key, part in presentation.items() if key != "chart" or advice},
         long_odds=resident.long_odds,
         art=build_game_art(game),
         chances=resident.chances,
@@ -205,16 +207,16 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
 
 def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     """Return the view of a game that is no longer offered but still open, to be shown to its end."""
-    least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
-    return build_game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
+    lowest_return = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
+    return build_game_view(InstalledGame(game, (denomination_cents,), lowest_return, Pools())).model_copy(
         update={"offered": False}
     )
 
 
 def _find_most_staked_cents(machine: Machine) -> int | None:
-    """Return the most that the selected game may stake in one round, in minor units, or None if none is selected."""
+    """Return the highest stake of one round of the selected game, in minor units, or None if none is selected."""
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
-    return find_most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
+    return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
 def _compute_needed_cents(machine: Machine) -> int:

@@ -26,16 +26,16 @@ async def send_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
             notify(GOES_ON)
 
 
-class LinesMove:
-    """The check that every driver has queried its device since the last check, with or without a reply."""
+class AllDriversMove:
+    """The check for systemd's watchdog that every driver has queried its device since the last check."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
         self._lines = [driver for driver in drivers if isinstance(driver, LineDriver)]
         self._before: list[int] = []
 
     def __call__(self) -> bool:
-        """Return whether every driver has made an attempt; an attempt to open a lost line counts too."""
-        now = [line.turns for line in self._lines]
-        moved = not self._before or all(a > b for a, b in zip(now, self._before, strict=True))
-        self._before = now
+        """Return whether every driver has made an attempt since the last call; opening a lost line counts too."""
+        turns = [line.turns for line in self._lines]
+        moved = not self._before or all(a > b for a, b in zip(turns, self._before, strict=True))
+        self._before = turns
         return moved

@@ -25,7 +25,7 @@ _BUTTONS: Final[Mapping[str, Event]] = {
 def iter_reported_events(  # noqa: C901, PLR0912 (one branch a kind of report)
     report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
-    """Yield the events that a report means; ``kind`` is that of the reporting device."""
+    """Yield the events that a device's report means; ``kind`` is the kind of the device."""
     match report:
         case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
             yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=escrow, amount_cents=amount))
@@ -81,24 +81,24 @@ def build_event(intent: Intent, payloads: Payloads) -> Event:
 
 
 def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]:
-    """Return the names of a group among the outputs switched on by a test (``lamp:play``)."""
+    """Return the outputs of a group that an output test has switched on, without the group (``lamp:play``)."""
     return frozenset(name.removeprefix(f"{group}:") for name in outputs if name.startswith(f"{group}:"))
 
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
-    """Return the lit lamps of the deck: a lit button would be accepted now."""
+    """Return the button lamps to light: a lit button would be accepted now."""
     return frozenset(snapshot.accepts) & frozenset(_BUTTONS)
 
 
 def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
-    """Return the tower light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
-    shown = {
+    """Return the tower lights to light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
+    conditions = {
         "service": any(_needs_person(notice) for notice in snapshot.notices),
         "door": bool(snapshot.doors_open),
         "jackpot": snapshot.handpay is not None,
         "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
     }
-    return frozenset(name for name, lit in shown.items() if lit)
+    return frozenset(name for name, lit in conditions.items() if lit)
 
 
 def _needs_person(notice: Notice) -> bool:
@@ -107,5 +107,5 @@ def _needs_person(notice: Notice) -> bool:
 
 
 def is_bell_ringing(snapshot: Snapshot) -> bool:
-    """Return whether the bell rings: a door is open or money waits for the attendant."""
+    """Return whether the alarm bell rings: a door is open or money waits for the attendant."""
     return snapshot.state == State.DOOR_OPEN or snapshot.handpay is not None

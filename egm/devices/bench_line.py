@@ -17,21 +17,21 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the path of the lock file that the running owner of the symbolic link ``link`` holds."""
+    """Return the path of the lock file that the bench which owns the line ``link`` holds while it runs."""
     return link.with_name(f".{link.name}.owner")
 
 
 def claim(link: Path, terminal: str) -> int:
-    """Lock the symbolic link ``link`` as leading to ``terminal`` of this process; return the lock's descriptor.
+    """Lock the symbolic link ``link``, which leads to our pseudo-terminal ``terminal``; return the lock's descriptor.
 
     The lock is held until the descriptor is closed.
     """
-    fresh = link.with_name(f".{link.name}.owner.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    new_lock = link.with_name(f".{link.name}.owner.new")
+    new_lock.unlink(missing_ok=True)
+    descriptor = os.open(new_lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(descriptor, terminal.encode())
-    fresh.replace(find_owner_lock(link))
+    new_lock.replace(find_owner_lock(link))
     return descriptor
 
 
@@ -56,7 +56,7 @@ def find_proven_terminal(link: Path) -> str | None:
 
 
 def open_bench_line(path: str, settings: LineSettings) -> Handle:
-    """Open a bench's line. Raises :class:`LineLostError` if no running bench owns it.
+    """Open the serial line of a simulated device. Raises :class:`LineLostError` if no running bench owns it.
 
     The owner is checked again once the line is open: what is open then belongs to a running owner, and
     remains so.

@@ -56,7 +56,7 @@ _HOLDING_FAULTS: Final = frozenset(
 
 
 class Answer(StrEnum):
-    """Commands to the acceptor about the item in escrow; UNDECIDED means that no command is sent yet."""
+    """Commands to the bill acceptor about the item in escrow; UNDECIDED: no command is sent yet."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -66,7 +66,7 @@ class Answer(StrEnum):
 
 @dataclass(slots=True)
 class _Offer:
-    """The item in escrow now; ``number`` distinguishes it from every other offer of this run."""
+    """A note or ticket that is in the acceptor's escrow now; ``number`` distinguishes it from all earlier ones."""
 
     number: int
     content: Content | None
@@ -77,12 +77,12 @@ class _Offer:
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:
-    """Return the ticket of a bar code, or None if the bar code is not all digits; the acceptor then returns it."""
+    """Return the ticket that a bar code states, or None if the code is not all digits: it is then returned."""
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
 class BillDriver(LineDriver[M]):
-    """The common base of bill acceptor drivers: offers of items in escrow, orders for them, and the notes to accept."""
+    """Common base of the bill acceptor drivers: handles escrow, orders to stack or return, and the accepted notes."""
 
     def __init__(
         self,
@@ -105,7 +105,9 @@ class BillDriver(LineDriver[M]):
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
-        self._left: _Offer | None = None  # the last session ended during this offer, whose result is unknown
+        self._last_offer: _Offer | None = (
+            None  # the item in escrow when the last session ended; its result is unknown
+        )
         self._in_escrow = b""  # the code that the device last reported in escrow
         self._offers = 0
         self._ready: bool | None = None
@@ -121,30 +123,33 @@ class BillDriver(LineDriver[M]):
         return frozenset(self._notes.values())
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
+        """Accept notes of these values, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
         self._denominations = denominations_cents
         self._barcodes = barcodes
         self._wake.set()
 
     def disable(self) -> None:
-        """Accept nothing more. An item already in escrow still waits for its answer."""
+        """Accept no more notes or tickets. An item already in escrow still waits for the machine's decision."""
         self.enable(frozenset())
 
     def stack(self, escrow: int) -> None:
-        """Stack the item in ``escrow``; ignored if that escrow is no longer the current one."""
+        """Order the acceptor to stack the item of escrow number ``escrow``; do nothing if that item has left it."""
         self._set_answer(escrow, Answer.STACK)
 
     def return_bill(self, escrow: int) -> None:
-        """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
+        """Order the acceptor to return the item of escrow number ``escrow``; do nothing if that item has left it."""
         self._set_answer(escrow, Answer.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
-        """Keep the item in ``escrow`` there until ``stack`` or ``return_bill`` (while a host is queried)."""
+        """Keep the item of escrow number ``escrow`` in escrow until ``stack`` or ``return_bill`` decides about it.
+
+        A machine calls this while it queries a host about a ticket.
+        """
         self._set_answer(escrow, Answer.HOLD)
 
     def _set_answer(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
-        """Store the answer for an item in escrow, unless the escrow is no longer current or its answer is final."""
-        offer = self._offer or self._left
+        """Store the machine's decision on an item in escrow, unless the item has left or the decision is final."""
+        offer = self._offer or self._last_offer
         if offer is None or offer.number != escrow or offer.answer in {Answer.STACK, Answer.RETURN}:
             return
         offer.answer = answer
@@ -153,18 +158,18 @@ class BillDriver(LineDriver[M]):
 
     @property
     def present_escrow(self) -> int | None:
-        """Return the number of the waiting escrow, or None."""
+        """Return the escrow number of the item that waits in escrow, or None."""
         return None if self._offer is None else self._offer.number
 
     # ------------------------------------------------------------ the device's side
     @property
     def _accepts_anything(self) -> bool:
-        """Return whether anything at all is to be accepted."""
-        return bool(self._wanted_notes) or self._accepts_tickets
+        """Return whether the acceptor is to accept any note or any ticket now."""
+        return bool(self._note_codes_to_accept) or self._accepts_tickets
 
     @property
-    def _wanted_notes(self) -> list[int]:
-        """Return the codes of the notes to accept."""
+    def _note_codes_to_accept(self) -> list[int]:
+        """Return the protocol's codes of the notes to accept; empty if the device's values differ from ours."""
         if self._worth.has_differences:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
@@ -174,29 +179,29 @@ class BillDriver(LineDriver[M]):
         return self._barcodes and not self._worth.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:
-        """Store the value that the acceptor reports for a note code; ``reported`` is None if it does not reply."""
+        """Store the value that the acceptor reports for a note code; ``reported`` is None if it gives no reply."""
         self._worth.note(code, reported)
         self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
-        """Forget the device's state; an item offered before may still be in escrow, but must be reported again."""
-        self._left, self._offer = self._offer or self._left, None
+        """Clear the acceptor's state when a session starts; an item in escrow before must be reported again."""
+        self._last_offer, self._offer = self._offer or self._last_offer, None
         self._ready = None
         self._worth = Worth(self._notes, self._currencies)
         self._reset_device_state()
 
     @abstractmethod
     def _reset_device_state(self) -> None:
-        """Reset what is known of the device's status and settings."""
+        """Clear the acceptor's status and settings of the last session; implemented per protocol."""
 
     def _report_readiness(self, *, accepting: bool) -> None:
-        """Report whether the acceptor accepts items now, if that has changed."""
+        """Emit whether the acceptor accepts items now, if that has changed."""
         if self._ready is not accepting:
             self._ready = accepting
             self._emit(Ready(device=self.name, accepting=accepting))
 
     def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
-        """Handle an item in escrow: ``content``, or None for a code that our table does not contain.
+        """Handle the acceptor's report of an item in escrow; ``content`` is None for a note code without a value.
 
         Nothing is decided about the item before the device has been asked for the values of its channels.
         """
@@ -208,17 +213,22 @@ class BillDriver(LineDriver[M]):
         if self._escrow.is_ordered() and not self._doubted:
             self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
-        ours = self._left
+        last_offer = self._last_offer
         if (
-            ours is not None
-            and (ours.content, ours.code) == (content, code)
-            and self._is_answer_valid_for(ours)
+            last_offer is not None
+            and (last_offer.content, last_offer.code) == (content, code)
+            and self._is_answer_valid_for(last_offer)
         ):
-            self._offer, self._left = ours, None  # the line was silent, and the item has stayed
+            self._offer, self._last_offer = (
+                last_offer,
+                None,
+            )  # the item has stayed in escrow
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
-        known = self._escrow.content or (None if ours is None else ours.content)
-        self._handle_clear_path("a note is in escrow", quiet=known is not None and content == known)
+        previous_content = self._escrow.content or (None if last_offer is None else last_offer.content)
+        self._handle_clear_path(
+            "a note is in escrow", quiet=previous_content is not None and content == previous_content
+        )
         self._offers += 1
         now = asyncio.get_running_loop().time()
         self._offer = offer = _Offer(self._offers, content, code, now)
@@ -236,11 +246,11 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _is_answer_valid_for(self, offer: _Offer) -> bool:
-        """Return whether the answer to an offer of the last session still applies: hold or return, never stack."""
+        """Return whether the machine's decision still applies after a lost session: hold or return, but never stack."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
     def _find_escrow_command(self, mark: int = 0) -> Answer:
-        """Return the command for the item in escrow.
+        """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
         A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
         is recorded in one cycle, and sent in a later one, right after the device has reported once more that
@@ -270,7 +280,7 @@ class BillDriver(LineDriver[M]):
         return offer.answer
 
     def _end_overdue_order(self) -> None:
-        """Give up a stack order without progress for too long, unless a person must first clear a fault."""
+        """Give up a stack order that has made no progress for too long, unless a person must first clear a fault."""
         if not self._escrow.is_ordered():
             self._timer.restart()
         elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
@@ -278,11 +288,11 @@ class BillDriver(LineDriver[M]):
         elif self._timer.add_elapsed() > ORDER_SECONDS:
             text = "the acceptor did not say what became of a note or ticket that it was ordered to stack"
             self._escrow.give_up(text)
-            self._offer, self._left, self._given_up = None, None, True
+            self._offer, self._last_offer, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
-        """Handle the report that the item is irrevocably in the box. Acknowledge after this returns."""
+        """Handle the acceptor's report that the item is irrevocably in the box; acknowledge it after this returns."""
         if self._given_up and self._escrow.content is None:
             self._given_up = False
             self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
@@ -290,7 +300,7 @@ class BillDriver(LineDriver[M]):
         content = self._escrow.content
         verdict = self._escrow.handle_stacked()
         if verdict is Verdict.CREDITED and content is not None:
-            self._offer = self._left = None
+            self._offer = self._last_offer = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
@@ -299,7 +309,7 @@ class BillDriver(LineDriver[M]):
             self._emit(Disputed(device=self.name, text=text))
 
     def _handle_clear_path(self, why: str, *, quiet: bool = False) -> None:
-        """Handle the report that the path is clear: nothing is moving, and nothing waits for our acknowledgement.
+        """Handle the report that the acceptor's bill path is clear: nothing moves, and no report is unacknowledged.
 
         The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
         are unknown. ``quiet`` if the content of an open record is still there, so that nothing was returned.
@@ -307,7 +317,7 @@ class BillDriver(LineDriver[M]):
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
         verdict = self._escrow.handle_clear_path(why, in_escrow=quiet)
-        offer, self._offer, self._left = self._offer or self._left, None, None
+        offer, self._offer, self._last_offer = self._offer or self._last_offer, None, None
         if verdict is Verdict.LOST_TRACK:
             self._emit(Disputed(device=self.name, text=f"nothing says where an ordered note went: {why}"))
         elif verdict is Verdict.NOT_STACKED and not quiet:

@@ -22,7 +22,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class Phase(StrEnum):
-    """The state of the simulated acceptor in moving one item."""
+    """How far the simulated acceptor has moved one note or ticket, or the fault that stopped it."""
 
     STARTING = "starting"
     READY = "ready"
@@ -55,7 +55,7 @@ class Paper:
 
 
 class BillTwin(Twin[M]):
-    """Base of the simulated bill acceptors; see the module."""
+    """Base of the simulated bill acceptors, with the mechanics that all protocols share."""
 
     #: An escrow without answer is returned after this time; None for never.
     escrow_seconds: float | None = 10.0
@@ -86,10 +86,10 @@ class BillTwin(Twin[M]):
 
     @abstractmethod
     def _is_accepting(self) -> bool:
-        """Return whether the machine accepts anything at all."""
+        """Return whether the machine has enabled the simulated acceptor for any note or ticket."""
 
     def _handle_phase_change(self, phase: Phase) -> None:
-        """Handle a change of phase, for protocols that report events rather than states."""
+        """Store the event of a change of phase; only protocols that report events rather than states implement this."""
 
     # ------------------------------------------------------------ what a protocol may order
     def stack_escrowed_item(self) -> bool:
@@ -110,7 +110,7 @@ class BillTwin(Twin[M]):
         return True
 
     def extend_escrow_time(self) -> bool:
-        """Extend the escrow time; return False if there is no item in escrow."""
+        """Restart the time after which the item in escrow is returned; return False if there is no item in escrow."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -120,7 +120,7 @@ class BillTwin(Twin[M]):
         return True
 
     def acknowledge(self) -> None:
-        """Note that the machine knows that the item is in the box."""
+        """Accept the machine's acknowledgement that the item is in the box."""
         if self._phase is Phase.IN_BOX:
             self._count_item_in_box()
             self._enter_phase(Phase.SETTLING)
@@ -132,7 +132,7 @@ class BillTwin(Twin[M]):
         self._handle_phase_change(phase)
 
     def _stop_in_fault(self, phase: Phase) -> None:
-        """Stop the acceptor in a fault that only a manual action ends."""
+        """Stop the simulated acceptor in a fault that only a manual action ends."""
         self._stop_timers()
         self._stuck = phase
         self._enter_phase(phase)
@@ -157,7 +157,7 @@ class BillTwin(Twin[M]):
                 self._schedule_step(self.escrow_seconds, self._start_returning)
 
     def _move_past_return(self) -> None:
-        """Move the item past the point from which it cannot be returned, then into the box; or jam on it."""
+        """Move the item past the point of no return and into the box; jam on it if a jam was ordered."""
         if self._paper is None:
             return
         if self._jam_next:
@@ -179,14 +179,14 @@ class BillTwin(Twin[M]):
         self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
-        """Give the item out to the player, and become ready for the next one."""
+        """Give the item back to the player, and become ready for the next one."""
         paper, self._paper = self._paper, None
         if paper is not None:
             self.returned_cents += paper.cents
         self._finish_item()
 
     def _finish_item(self) -> None:
-        """Become ready for the next item, or stop because the box is full."""
+        """Become ready for the next item, or stop because the note box is full."""
         if self._full_next:
             self._full_next = False
             self._stop_in_fault(Phase.FULL)
@@ -215,13 +215,13 @@ class BillTwin(Twin[M]):
         return self._other_worth.get(code, cents)
 
     def _set_worth(self, values: Values) -> str:
-        """Program ``slot`` (a note code) to ``amount_cents``, whatever the machine expects; 0: nothing."""
+        """Program note code ``slot`` to accept a note of ``amount_cents``, whatever the machine expects; 0: no note."""
         code, cents = read_number(values, "slot"), read_number(values, "amount_cents")
         self._other_worth[code] = cents
         return f"note code {code} takes {cents} cents"
 
     def _insert_paper(self, paper: Paper, what: str) -> str:
-        """Insert an item; return a description. Raises ActionError if the acceptor takes nothing now."""
+        """Insert a note or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not Phase.READY or not self._is_accepting():
             state = self.state()["status"] if self.powered else "without power"
             raise ActionError(f"{self.name}: the acceptor is {state} and takes nothing")
@@ -235,8 +235,8 @@ class BillTwin(Twin[M]):
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
         cents = read_number(values, "amount_cents")
         if cents not in self._codes:
-            known = ", ".join(map(str, sorted(self._codes)))
-            raise ActionError(f"{self.name}: no note of {cents} cents; there are {known}")
+            known_values = ", ".join(map(str, sorted(self._codes)))
+            raise ActionError(f"{self.name}: no note of {cents} cents; there are {known_values}")
         fake = read_flag(values, "counterfeit", default=False)
         return self._insert_paper(Paper(cents, counterfeit=fake), f"{cents} cents")
 
@@ -256,7 +256,7 @@ class BillTwin(Twin[M]):
         return "the next paper jams"
 
     def _clear(self, _: Values) -> str:
-        """Repair the device; an item that can still come out is returned to the player."""
+        """Repair the acceptor; an item that can still come out is returned to the player."""
         self._stop_timers()
         self._jam_next = self._full_next = False
         self._stuck = None
@@ -274,7 +274,7 @@ class BillTwin(Twin[M]):
         return "box out"
 
     def _fill(self, _: Values) -> str:
-        """Fill the box, at the latest after the moving bill."""
+        """Fill the note box, at the latest after the bill that is moving now."""
         if self._paper is None:
             self._stop_in_fault(Phase.FULL)
         else:
@@ -299,7 +299,7 @@ class BillTwin(Twin[M]):
         return "lying"
 
     def memory(self) -> dict[str, object]:
-        """Return item, fault, contents of the box, and totals."""
+        """Return what the acceptor retains without power: item, fault, contents of the box, and totals."""
         paper = self._paper
         return {
             "paper": None if paper is None else asdict(paper),
@@ -328,7 +328,7 @@ class BillTwin(Twin[M]):
         return self._phase.value
 
     def state(self) -> dict[str, Any]:
-        """Return status, contents and totals: inserted = stacked + returned + inside.
+        """Return the acceptor's status, contents and totals for the bench: inserted = stacked + returned + inside.
 
         ``stuck``: what only a manual action ends, or None; ``jams_next``: whether the next item will jam.
         """

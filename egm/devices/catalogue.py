@@ -45,10 +45,10 @@ class Entry:
     """Whether several devices share a line, each with its own address."""
 
     def table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Return code -> minor units for a device with these channel values; 0 is omitted.
+        """Return the device's channel codes with their values in minor units; channels of value 0 are omitted.
 
-        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice,
-        or if the list is empty.
+        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice, or
+        if the list is empty.
         """
         if self.first_channel is None:
             raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")
@@ -66,7 +66,7 @@ class Entry:
     def twin(
         self, name: str, port: Port, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
-        """Create a simulated device whose mechanics are ``speed`` times faster than real ones.
+        """Create a simulated device of this protocol, with mechanics ``speed`` times faster than real ones.
 
         ``values_cents``: the values of its channels, as in the cabinet file.
         """

@@ -64,7 +64,7 @@ class OrderTimer:
 
 
 class LineDriver(ABC, Generic[M]):
-    """The common base of drivers: runs cycles on a line and reopens it when it is lost.
+    """Common base of the device drivers: runs cycles on a serial line and reopens it when it is lost.
 
     It reports ``CommUp``, ``CommLost``, faults, and refused bytes.
     """
@@ -88,10 +88,10 @@ class LineDriver(ABC, Generic[M]):
         self._silent_questions = 0
         self._silence = 0.0
         self._silent_at = 0.0
-        self._asked = 0.0
+        self._queried_at = 0.0
         self._faults: dict[FaultCode, str] = {}
         self._reported: dict[FaultCode, str] = {}
-        self._found: dict[FaultCode, str] = {}
+        self._own_faults: dict[FaultCode, str] = {}
         self._unreadable = 0
         self._unreadable_since = 0.0
         self.exchanges = Exchanges()
@@ -105,7 +105,7 @@ class LineDriver(ABC, Generic[M]):
 
     @property
     def up(self) -> bool:
-        """Return whether the device replies."""
+        """Return whether the device replies to queries now."""
         return self._up is True
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
@@ -114,7 +114,7 @@ class LineDriver(ABC, Generic[M]):
 
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:
-        """Operate the line until cancelled. Otherwise ends only with the error of a ledger that cannot record."""
+        """Operate the device's line until cancelled; only the error of a ledger that cannot record ends it."""
         try:
             while True:
                 try:
@@ -137,17 +137,17 @@ class LineDriver(ABC, Generic[M]):
 
     @abstractmethod
     def _reset_session(self) -> None:
-        """Reset what is known of the device when communication begins: anything may have happened to it before."""
+        """Clear the device's state as read in the last session: anything may have happened to the device since."""
 
     @abstractmethod
     async def _cycle(self) -> None:
         """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
-        """Do what must not wait while there is no line; called repeatedly until the line is back."""
+        """End what is overdue while the line cannot be opened; called repeatedly until the line is back."""
 
     def _end_overdue_order(self) -> None:
-        """End an order without progress for too long; called after each cycle and without a line."""
+        """End a money order that has made no progress for too long; called after each cycle and without a line."""
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:
@@ -157,13 +157,13 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        self._asked = queried_at = loop.time()
-        messages = await self._hear()
+        self._queried_at = queried_at = loop.time()
+        messages = await self._receive_reply()
         if messages:
             self.exchanges.answer_seconds += loop.time() - queried_at
         return messages
 
-    async def _hear(self) -> list[M]:
+    async def _receive_reply(self) -> list[M]:
         """Return the messages received within ``reply_seconds``, until the first one is complete.
 
         An empty list means that no message arrived, which is counted. Even if this process runs late, it
@@ -171,26 +171,26 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds
-        left = self.reply_seconds
+        seconds_left = self.reply_seconds
         while True:
-            messages = self._filter_messages(self._reader.feed(await self._line.read(left)))
+            messages = self._filter_messages(self._reader.feed(await self._line.read(seconds_left)))
             if messages:
                 self.exchanges.answered += 1
                 self._note_reply()
                 return messages
-            if not left:
+            if not seconds_left:
                 break
-            left = max(0.0, deadline - loop.time())
+            seconds_left = max(0.0, deadline - loop.time())
         self._filter_messages(self._reader.flush(self._protocol))
         self._note_missing_reply()
         return []
 
     def _measure_time_since_query(self) -> float:
         """Return the seconds since the last query was sent; its reply cannot be older."""
-        return asyncio.get_running_loop().time() - self._asked
+        return asyncio.get_running_loop().time() - self._queried_at
 
     def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
-        """Return the messages for this driver; count refused bytes."""
+        """Return the messages addressed to this driver, and count the bytes that the codec refused."""
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
@@ -200,7 +200,7 @@ class LineDriver(ABC, Generic[M]):
         return messages
 
     def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (for buses)
-        """Return whether a message is a reply to this driver: on a bus everybody receives everything."""
+        """Return whether a message is a reply to this driver: on a bus, every driver receives every message."""
         return True
 
     def _count_refused(self, error: ProtocolError) -> None:
@@ -208,7 +208,7 @@ class LineDriver(ABC, Generic[M]):
         self._emit(LineError(device=self._name, text=str(error)))
 
     def _read(self, parse: Callable[[M], T], message: M) -> T | None:
-        """Return the parsed message, or None after counting it as refused."""
+        """Return the message as ``parse`` decodes it, or None after counting it as refused."""
         try:
             report = parse(message)
         except ProtocolError as error:
@@ -230,7 +230,7 @@ class LineDriver(ABC, Generic[M]):
             )
 
     def _note_valid_message(self) -> None:
-        """Note that the device has sent a valid message."""
+        """Reset the count of unreadable messages after a valid one, and report the device as up."""
         if not self._silent_questions:
             self._unreadable = 0
             self._report_line_up()
@@ -277,39 +277,39 @@ class LineDriver(ABC, Generic[M]):
 
     def _handle_lost_line(self, why: str) -> None:
         """Report that the device or its line is lost, unless that has been reported already."""
-        self._found.clear()  # shown until the device replies again
+        self._own_faults.clear()  # these faults stay active until the device replies again
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))
 
-    def _set_found(self, code: FaultCode, detail: str | None) -> None:
-        """Raise a fault that the driver itself has found, or with ``detail`` None clear it."""
+    def _set_own_fault(self, code: FaultCode, detail: str | None) -> None:
+        """Raise a fault that the driver itself has detected, or with ``detail`` None clear it."""
         if detail is None:
-            if self._found.pop(code, None) is None:
+            if self._own_faults.pop(code, None) is None:
                 return
-        elif self._found.get(code) == detail:
+        elif self._own_faults.get(code) == detail:
             return
         else:
-            self._found[code] = detail
+            self._own_faults[code] = detail
         self._update_faults(self._reported)
 
     def _report_value_faults(self, worth: Worth) -> None:
-        """Report the faults found in an acceptor's channels, once all of them have been queried."""
+        """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
         if worth.is_known or worth.has_differences:
             for code in WORTH_FAULTS:
-                self._set_found(code, worth.faults.get(code))
+                self._set_own_fault(code, worth.faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:
-        """Set the device's faults to those it has ``reported`` and those that the driver itself has found.
+        """Set the device's faults to those it has ``reported`` and those that the driver itself has detected.
 
         Raise the new ones, and clear those that are no longer among them.
         """
         self._reported = reported
-        present = reported | self._found
-        for code in [code for code in self._faults if code not in present]:
+        active_faults = reported | self._own_faults
+        for code in [code for code in self._faults if code not in active_faults]:
             del self._faults[code]
             self._emit(Fault(device=self._name, code=code, active=False))
-        for code, detail in present.items():
+        for code, detail in active_faults.items():
             if code not in self._faults:
                 self._emit(Fault(device=self._name, code=code, active=True, detail=detail))
             self._faults[code] = detail

@@ -45,7 +45,7 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
 class Verdict(StrEnum):
-    """What a report of the acceptor means for the bill or ticket in escrow."""
+    """The decision that a report of the bill acceptor leads to."""
 
     CREDITED = "credited"  # this report caused the credit
     REPEAT = "repeat"  # already credited; acknowledge again
@@ -59,25 +59,25 @@ class Verdict(StrEnum):
 
 
 class Escrow:
-    """The decisions about one acceptor's item in escrow. It stores no money itself: the ledger is read each time."""
+    """The escrow rule of one bill acceptor: decides what each report means. It reads the ledger each time."""
 
     def __init__(self, ledger: EscrowLedger) -> None:
         self._ledger = ledger
 
     @property
     def content(self) -> Content | None:
-        """Return the content of the open record, or None."""
+        """Return the note or ticket whose stacking is not finished, or None."""
         record = self._ledger.pending()
         return None if record is None else record.content
 
     @property
     def mark(self) -> int | None:
-        """Return the driver's mark in the open record, or None."""
+        """Return the line position (``mark``) stored with the note or ticket being stacked, or None."""
         record = self._ledger.pending()
         return None if record is None else record.mark
 
     def may_order(self) -> bool:
-        """Return whether an order to stack may be recorded now."""
+        """Return whether an order to stack the item in escrow may be recorded now."""
         return self._ledger.may_order()
 
     def order(self, content: Content, mark: int = 0) -> None:
@@ -85,12 +85,12 @@ class Escrow:
         self._ledger.stack_ordered(content, mark)
 
     def is_ordered(self) -> bool:
-        """Return whether a stacking is ordered and not yet credited."""
+        """Return whether the stacking of an item is ordered and not yet credited."""
         record = self._ledger.pending()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def moving(self, *, to_box: bool) -> None:
-        """Record the acceptor's report of which way an ordered note moves."""
+        """Record the acceptor's report of which way an item ordered to be stacked moves: into the box or back out."""
         record = self._ledger.pending()
         if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
             self._ledger.moving(outward=not to_box)
@@ -114,7 +114,7 @@ class Escrow:
         self._ledger.dispute_lost_paper(why)
 
     def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> Verdict:
-        """Handle a status that shows no note is moving and no "stacked" is waiting for us.
+        """Handle an acceptor's status that shows that no note is moving and no "stacked" waits to be acknowledged.
 
         ``in_escrow``: the ordered content is still in escrow.
         """
@@ -131,6 +131,6 @@ class Escrow:
         return Verdict.LOST_TRACK
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's place in the line protocol in the open record, if there is one and it differs."""
+        """Store the driver's position in the line protocol in the open record, if there is one and it differs."""
         if self.mark not in {None, mark}:
             self._ledger.set_mark(mark)

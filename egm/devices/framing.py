@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """The first ``size`` bytes of the buffer form ``item``."""
+    """The item that a cutter has cut from the front of the buffer: a message or an error, and its ``size`` in bytes."""
 
     size: int
     item: T | ProtocolError
@@ -40,14 +40,17 @@ Cutter = Callable[[bytes], Cut[T] | None]
 
 
 class FrameReader(Generic[T]):
-    """A reader that collects bytes and returns the messages and errors in them, in the order of the line."""
+    """A reader that collects a line's bytes and returns the messages and errors in them, in the order received."""
 
     def __init__(self, cutter: Cutter[T]) -> None:
         self._cutter = cutter
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[T | ProtocolError]:
-        """Return everything that ``data`` completes, in order. Adjacent refused bytes are one error per cut."""
+        """Return the messages and errors that ``data`` completes, in order.
+
+        Adjacent refused bytes are one error per cut.
+        """
         self._buffer += data
         items: list[T | ProtocolError] = []
         while self._buffer:
@@ -65,7 +68,7 @@ class FrameReader(Generic[T]):
 
 
 def skip_to(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
-    """Refuse everything before the ``start`` byte; return None if the buffer begins with it."""
+    """Refuse all bytes before the first ``start`` byte; return None if the buffer begins with it."""
     if buffer[0] == start:
         return None
     position = buffer.find(bytes((start,)))

@@ -29,9 +29,9 @@ class FaultCode(StrEnum):
     STACKER_FULL = "stacker_full"
     STACKER_REMOVED = "stacker_removed"
     CHEAT = "cheat"
-    # bill and coin acceptor
+    # bill acceptor and coin acceptor
     WRONG_VALUES = "wrong_values"  # a channel has another value than the cabinet file and the profile state
-    VALUES_UNTOLD = "values_untold"  # it cannot report the value of a channel
+    VALUES_UNTOLD = "values_untold"  # the device cannot report the value of a channel
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     DIVERTER = "diverter"
@@ -115,7 +115,7 @@ class LineError(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(DeviceEvent):
-    """The acceptor now accepts (``accepting``) or refuses what is inserted, as requested."""
+    """The bill acceptor now accepts (``accepting``) or refuses what is inserted, as the machine requested."""
 
     accepting: bool
 
@@ -130,7 +130,7 @@ class Escrowed(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(DeviceEvent):
-    """The content is irrevocably in the box and the ledger has recorded it (this time or before)."""
+    """The note or ticket is irrevocably in the box, and the ledger has recorded it (this time or before)."""
 
     content: Content
 
@@ -146,7 +146,7 @@ class ReturnReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned(DeviceEvent):
-    """An escrowed item was returned to the player. ``content`` is None if the driver never saw it."""
+    """A note or ticket was returned to the player from escrow. ``content`` is None if the driver never saw it."""
 
     content: Content | None
     reason: ReturnReason
@@ -154,7 +154,7 @@ class Returned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected(DeviceEvent):
-    """An inserted item was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
+    """A note, ticket or coin was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
 
     reason: str
 
@@ -169,7 +169,7 @@ class Disputed(DeviceEvent):
 # ---------------------------------------------------------------- coins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinAccepted(DeviceEvent):
-    """A coin passed the acceptor and the ledger has it; ``to_hopper`` says where the diverter sent it."""
+    """A coin passed the acceptor and the ledger has recorded it; ``to_hopper`` says where the diverter sent it."""
 
     amount_cents: int
     to_hopper: bool
@@ -209,7 +209,7 @@ class PrintState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintProgress(DeviceEvent):
-    """A ticket moved to ``state``; the ledger has recorded it first."""
+    """A printed ticket entered ``state``; the ledger has recorded it first."""
 
     job_id: str
     state: PrintState
@@ -254,7 +254,7 @@ class ButtonPressed(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputsKnown(DeviceEvent):
-    """The board's complete state, at start and after a loss of the line: open doors and switched-on keys."""
+    """The I/O board's complete inputs, at start and after a loss of the line: open doors and switched-on keys."""
 
     doors_open: frozenset[str]
     keys_on: frozenset[str]
@@ -273,7 +273,7 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelTurned(DeviceEvent):
-    """A wheel has entered another phase of its game ``spin``, or has a fault.
+    """A roulette wheel has entered another phase of its game ``spin``, or has a fault.
 
     ``number`` is the pocket once the ball is at rest and the spin is valid. ``void``: this spin does not
     count, and the ball is launched again. The wheel decides on validity: it counts the turns.
@@ -300,39 +300,42 @@ class Device(Protocol):
         """Set the faults recorded when the machine last ran; each is cleared once the device no longer reports it."""
 
     async def run(self) -> None:
-        """Operate the line until cancelled: open, poll, recover, reopen. Only a failing ledger ends it."""
+        """Operate the device's line until cancelled: open, poll, recover, reopen. Only a failing ledger ends it."""
 
 
 class BillAcceptor(Device, Protocol):
     """A device that accepts notes and tickets into escrow, and stacks or returns them as ordered."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
+        """Accept notes of these values, as far as the acceptor has codes for them, and tickets if ``barcodes``."""
 
     def disable(self) -> None:
-        """Accept nothing more. An item already in escrow still waits for its answer."""
+        """Accept no more notes or tickets. An item already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow: int) -> None:
-        """Stack the item in ``escrow``; ignored if that escrow is no longer the current one."""
+        """Order the acceptor to stack the item of escrow number ``escrow``; do nothing if that item has left it."""
 
     def return_bill(self, escrow: int) -> None:
-        """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
+        """Order the acceptor to return the item of escrow number ``escrow``; do nothing if that item has left it."""
 
     def hold(self, escrow: int) -> None:
-        """Keep the item in ``escrow`` there until ``stack`` or ``return_bill`` (while a host is queried)."""
+        """Keep the item of escrow number ``escrow`` in escrow until ``stack`` or ``return_bill`` decides about it.
+
+        A machine calls this while it queries a host about a ticket.
+        """
 
 
 class CoinAcceptor(Device, Protocol):
-    """Accepts coins; there is no escrow, so an accepted coin cannot be returned."""
+    """Interface of a coin acceptor; there is no escrow, so an accepted coin cannot be returned."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept these coins, as far as the acceptor has a channel for them."""
+        """Accept coins of these values, as far as the acceptor has a channel for them."""
 
     def disable(self) -> None:
         """Accept no coins: all of them fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Set where accepted coins go: the hopper, or the drop box in the cabinet stand."""
+        """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
 
 
 class Hopper(Device, Protocol):
@@ -349,11 +352,11 @@ class TicketPrinter(Device, Protocol):
     """Interface of a ticket printer, which prints one ticket at a time."""
 
     def print_ticket(self, job: TicketJob) -> None:
-        """Print exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
+        """Print the ticket, exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
 
 
 class IoBoard(Device, Protocol):
-    """Doors, key switches, buttons, lamps, tower light and bell."""
+    """Interface of the input and output board: doors, key switches, buttons, lamps, tower light and bell."""
 
     def lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps; all others go out."""
@@ -367,11 +370,11 @@ class IoBoard(Device, Protocol):
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """Return the pulses given to each hard meter since the board was fitted; None until the board has reported."""
+        """Return the pulses given to each hard meter since the I/O board was fitted; None until it has reported."""
         ...
 
     def watch_hard_meters(self) -> None:
-        """Query the positions of the hard meters that this board drives."""
+        """Query from now on the positions of the hard meters that this I/O board drives."""
         ...
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:

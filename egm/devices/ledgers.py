@@ -22,7 +22,7 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- notes and tickets
 class EscrowPhase(StrEnum):
-    """How far an ordered stacking has come, as far as known."""
+    """The phase of an ordered stacking, as far as the machine knows it."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
@@ -30,7 +30,7 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """The note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
+    """A note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
 
     ``outward``: the acceptor has reported that it returns the content.
     """
@@ -42,50 +42,50 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """Durable record of the note or ticket being stacked. At most one is open."""
+    """Durable record of the note or ticket that a bill acceptor is stacking. At most one is open."""
 
     def pending(self) -> EscrowRecord | None:
-        """Return the open record, also after a restart."""
+        """Return the record of the note or ticket being stacked, also after a restart; None if there is none."""
 
     def may_order(self) -> bool:
         """Return whether the item in escrow may still be stacked: the machine may have stopped since it decided to."""
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Open a record in phase ORDERED, before the acceptor is ordered to stack."""
+        """Open the record of a note or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
-        """Credit the open record's content, which is in the box, and set phase VENDED, in one transaction."""
+        """Credit the note or ticket being stacked, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
-        """Close a VENDED record: the acceptor will not report this content again."""
+        """Close a VENDED record: the acceptor will not report this note or ticket again."""
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Close an ORDERED record without credit: the content never reached the box."""
+        """Close an ORDERED record without credit: the note or ticket never reached the box."""
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Close an ORDERED record as a disputed amount: the whereabouts of the content are unknown."""
+        """Close an ORDERED record as a disputed amount: the whereabouts of the note or ticket are unknown."""
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
-        """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
+        """Open a disputed amount of up to ``most_cents``: the acceptor has stacked an item without an order."""
 
     def moving(self, *, outward: bool) -> None:
-        """Store in the open ORDERED record whether the acceptor reports that the content moves out to the player."""
+        """Store in the open ORDERED record whether the acceptor reports that the item moves out to the player."""
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's place in the line protocol in the open record (its meaning is the driver's)."""
+        """Store the driver's position in the line protocol in the open record (its meaning is the driver's)."""
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Coins have no escrow; their acceptor numbers its events, and the ledger stores the last number recorded."""
+    """Durable record of how far a coin acceptor's numbered events are credited; coins have no escrow."""
 
     def position(self) -> int | None:
-        """Return the position of the last recorded event, in the driver's own encoding; None before the first."""
+        """Return the position of the last credited event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
     ) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and advance the position, in one transaction.
+        """Credit ``(amount_cents, to_hopper)`` for each coin and store the new event position, in one transaction.
 
         With ``doubt`` it also opens a disputed amount.
         """
@@ -117,16 +117,16 @@ class PayoutRecord:
 
 
 class PayoutLedger(Protocol):
-    """Durable record of the payout in progress. At most one is open."""
+    """Durable record of the hopper payout in progress. At most one is open."""
 
     def pending(self) -> PayoutRecord | None:
-        """Return the open payout, also after a restart."""
+        """Return the open hopper payout, also after a restart; None if there is none."""
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Open a payout, before the hopper is ordered to pay."""
+        """Open a hopper payout, before the hopper is ordered to pay."""
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
-        """Record how many of its coins are known to have left."""
+        """Record how many coins of the payout are known to have left the hopper."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
         """Close the payout with the number of coins that the hopper counted out, and reduce the credit meter by them.
@@ -142,7 +142,8 @@ class PayoutLedger(Protocol):
 
 
 # ---------------------------------------------------------------- tickets out
-#: The allowed successors of each state. A ticket with a printed bar code is money: it can be taken, not fail.
+#: The allowed next states of a ticket, by its state. A ticket with a printed bar code is money: it can be
+#: taken, not fail.
 AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
     PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED, PrintState.DISPUTED}),
@@ -167,10 +168,10 @@ class PrintLedger(Protocol):
     """Durable record of the ticket being printed. At most one is open."""
 
     def pending(self) -> PrintRecord | None:
-        """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), also after a restart."""
+        """Return the ticket being printed (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
 
     def opened(self, job: TicketJob) -> None:
-        """Record the print order of a ticket, in state PENDING, before it is sent."""
+        """Record a ticket's print order, in state PENDING, before it is sent to the printer."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the ticket's next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close the record."""

@@ -48,7 +48,7 @@ class LineSettings:
 
 
 class Handle(Protocol):
-    """An open port, as used by :class:`SerialLine` (``serial.Serial`` is one)."""
+    """An open serial port, as used by :class:`SerialLine` (``serial.Serial`` is one)."""
 
     def fileno(self) -> int:
         """Return the port's file descriptor, which is in non-blocking mode."""
@@ -91,7 +91,7 @@ def open_port(path: str, settings: LineSettings) -> Handle:
 
 
 class SerialLine:
-    """A line that may disappear and return. One driver uses it alone, or several share it as a bus.
+    """A serial line that may disappear and return. One driver uses it alone, or several share it as a bus.
 
     On a bus each driver takes its ``turn`` for one query and its reply. The driver that finds the line lost
     closes it for all, and the first one to retry opens it again.
@@ -131,15 +131,15 @@ class SerialLine:
     def write(self, data: bytes) -> None:
         """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
         try:
-            taken = os.write(self._get_fileno(), data)
+            count = os.write(self._get_fileno(), data)
         except OSError as error:
             raise LineLostError(self.path, f"cannot be written: {error}") from error
-        if taken != len(data):
+        if count != len(data):
             raise LineLostError(self.path, "takes no more bytes")
         self.tap(data, True)
 
     async def read(self, seconds: float) -> bytes:
-        """Return what has arrived, waiting at most ``seconds`` for the first byte; empty if nothing came.
+        """Return the bytes that have arrived, waiting at most ``seconds`` for the first; empty if none came.
 
         Raises :class:`LineLostError` if the line is gone.
         """
@@ -161,7 +161,7 @@ class SerialLine:
         return self._handle.fileno()
 
     def _read_available(self) -> None:
-        """Read what has arrived; mark the line as lost if it hung up."""
+        """Store the bytes that have arrived on the line; mark the line as lost if it hung up."""
         fileno = self._get_fileno()
         try:
             data = os.read(fileno, _READ_BYTES)

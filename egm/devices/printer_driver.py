@@ -50,7 +50,7 @@ _FAULTS: Final = {
 
 
 class PrinterDriver(LineDriver[M]):
-    """The driver for any protocol that provides a :class:`PrinterStatus`."""
+    """Common base of the ticket printer drivers, for any protocol that provides a :class:`PrinterStatus`."""
 
     def __init__(
         self,
@@ -64,8 +64,10 @@ class PrinterDriver(LineDriver[M]):
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
-        self._since: float | None = None  # when the current state began, in this run
-        self._answered_at: float | None = None  # the last of uninterrupted replies since the order to print
+        self._since: float | None = (
+            None  # when the ticket entered its current state, in this run of the machine
+        )
+        self._answered_at: float | None = None  # the last of the uninterrupted replies since the print order
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
@@ -73,8 +75,8 @@ class PrinterDriver(LineDriver[M]):
         """Return the bytes that print ``job``. Raises ValueError for what the printer cannot print."""
 
     @abstractmethod
-    async def _ask_status(self) -> PrinterStatus | None:
-        """Query the status once; return None for silence or an invalid reply."""
+    async def _query_status(self) -> PrinterStatus | None:
+        """Query the printer's status once; return None if there is no reply or an invalid one."""
 
     @abstractmethod
     async def _discard_printer_job(self) -> None:
@@ -82,7 +84,7 @@ class PrinterDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the machine's side
     def print_ticket(self, job: TicketJob) -> None:
-        """Print exactly once per ``job_id``.
+        """Print the ticket, exactly once per ``job_id``.
 
         Raises ValueError while the last ticket is not finished, or for fields that the printer cannot print.
         """
@@ -99,9 +101,9 @@ class PrinterDriver(LineDriver[M]):
         """Do nothing: every cycle queries the printer's complete status."""
 
     async def _cycle(self) -> None:
-        """Run one cycle: query the status twice and, if both agree, advance the open print order."""
-        first = await self._ask_status()
-        status = None if first is None else await self._ask_status()
+        """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
+        first = await self._query_status()
+        status = None if first is None else await self._query_status()
         self._update_uninterrupted_replies(answered=status is not None)
         if status is not None and status == first:
             present = {code: "" for name, code in _FAULTS.items() if getattr(status, name)}
@@ -117,10 +119,10 @@ class PrinterDriver(LineDriver[M]):
         await self._pause()
 
     def _update_uninterrupted_replies(self, *, answered: bool) -> None:
-        """Update the time of the last of uninterrupted replies since the print order.
+        """Update the time of the last reply since the print order with none missing before it.
 
-        ``answered``: whether the printer has replied now. If replies are missing for long enough for a restart of
-        the printer, the time is cleared until the next order.
+        ``answered``: whether the printer has replied now. If replies are missing for long enough for a
+        restart of the printer, the time is cleared until the next order.
         """
         now = asyncio.get_running_loop().time()
         last = self._answered_at
@@ -146,7 +148,7 @@ class PrinterDriver(LineDriver[M]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
-        """Wait for a printer whose status is unknown; after too long, end the open print order."""
+        """Wait for a printer whose status is unknown; after too long, close its open ticket."""
         limits = {
             PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
             PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),
@@ -158,7 +160,7 @@ class PrinterDriver(LineDriver[M]):
             self._record_state(record, state, "the printer does not answer")
 
     async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
-        """Advance the open print order by one step, by its state and the printer's status."""
+        """Advance the open print order by one step, according to its state and the printer's status."""
         match record.state:
             case PrintState.PENDING:
                 await self._handle_pending_ticket(record, status)
@@ -192,7 +194,7 @@ class PrinterDriver(LineDriver[M]):
             self._answered_at = asyncio.get_running_loop().time()
 
     async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
-        """Advance a ticket being printed: bar code complete, failed, or disputed if it may have come out."""
+        """Advance a ticket that is being printed: bar code complete, failed, or disputed if it may have come out."""
         waited = self._measure_wait()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)

@@ -19,6 +19,6 @@ class PrinterStatus:
 
     @property
     def stops_printing(self) -> str:
-        """Return the fault that stops printing, as text; otherwise empty."""
+        """Return the fault that stops the printer from printing, as text; otherwise empty."""
         names = ("paper_out", "jam", "head_up", "chassis_open", "failure")
         return next((name.replace("_", " ") for name in names if getattr(self, name)), "")

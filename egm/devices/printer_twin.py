@@ -18,7 +18,7 @@ _REMEMBERED_TICKETS: Final = 50
 
 
 class PrinterTwin(Twin[M]):
-    """Common base of the simulated printers."""
+    """Common base of the simulated ticket printers."""
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
@@ -51,7 +51,7 @@ class PrinterTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _print(self, lines: Sequence[str], barcode: str) -> None:
-        """Start a ticket; a printer that cannot print, or is printing, discards the job.
+        """Start to print a ticket; a printer that cannot print, or is printing, discards the job.
 
         ``barcode``: the digits in its bars; empty if it has none.
         """
@@ -64,7 +64,7 @@ class PrinterTwin(Twin[M]):
         self._schedule_step(BARCODE_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
-        """Print the job's bar code completely, or only partly if a jam was ordered."""
+        """Print the ticket's bar code completely, or only partly if a jam was ordered."""
         if self._jam_next:
             self._jam_next = False
             self._jam = True
@@ -79,13 +79,13 @@ class PrinterTwin(Twin[M]):
         self._schedule_step(_SETTLE_SECONDS, self._finish_printing)
 
     def _finish_printing(self) -> None:
-        """Finish printing; a person takes the ticket some seconds later, unless tickets are held."""
+        """Finish printing the ticket; a person takes it some seconds later, unless tickets are held."""
         self._busy = False
         if not self._hold:
             self._schedule_step(_TAKE_SECONDS, self._take_ticket)
 
     def _cancel(self) -> None:
-        """Discard the job and the state of the bar code."""
+        """Discard the print job and the state of the bar code."""
         self._stop_timers()
         self._busy = self._barcode_done = False
         if self._in_path and not self._hold:
@@ -96,14 +96,14 @@ class PrinterTwin(Twin[M]):
         self._in_path = False
 
     def power_lost(self) -> None:
-        """Discard the job; half-printed paper stays in the path."""
+        """Discard the print job; half-printed paper stays in the path."""
         self._in_path = self._in_path or self._busy
         if self._busy and not self._barcode_done:
             self.printed.append({**self._job, "barcode_complete": False})
         self._busy = self._barcode_done = False
 
     def memory(self) -> dict[str, object]:
-        """Return the paper, and the last tickets that came out."""
+        """Return what the printer retains without power: the paper, and the last tickets that came out."""
         return {
             "paper_tickets": self.paper_tickets,
             "in_path": self._in_path or self._busy,
@@ -192,7 +192,7 @@ class PrinterTwin(Twin[M]):
         return "the next ticket will be forgotten"
 
     def state(self) -> dict[str, Any]:
-        """Return paper, path, and every ticket that came out: its lines, its bar code, whether that is complete."""
+        """Return the paper, the path, and the tickets that came out: lines, bar code, whether that is complete."""
         status = self._build_status()
         return {
             "status": status.stops_printing or ("printing" if self._busy else "idle"),

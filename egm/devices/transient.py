@@ -19,7 +19,7 @@ from egm.devices.ledgers import (
 
 
 class TransientEscrowLedger:
-    """Escrow ledger. ``credited`` lists the credits in order; ``refused`` why others were not credited.
+    """Escrow ledger in memory. ``credited`` lists the credits in order; ``refused`` why others were not credited.
 
     ``disputed`` lists contents of unknown whereabouts, ``contradictions`` those taken without an order.
     """
@@ -32,63 +32,64 @@ class TransientEscrowLedger:
         self.contradictions: list[int] = []
 
     def pending(self) -> EscrowRecord | None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
+        """Return the record of the note or ticket being stacked, or None."""
         return self._record
 
-    def _open(self, phase: EscrowPhase) -> EscrowRecord:
+    def _require_record(self, phase: EscrowPhase) -> EscrowRecord:
+        """Return the open record. Raises LedgerOrderError unless it is in this phase."""
         if self._record is None or self._record.phase is not phase:
             raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
         return self._record
 
     def may_order(self) -> bool:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
+        """Return True: no machine has stopped."""
         return True
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
+        """Open the record of a note or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
             raise LedgerOrderError(f"a stacking is still open: {self._record}")
         self._record = EscrowRecord(content=content, phase=EscrowPhase.ORDERED, mark=mark)
 
     def credit_stacked_paper(self) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
-        record = self._open(EscrowPhase.ORDERED)
+        """Credit the item being stacked, and set phase VENDED. Raises LedgerOrderError unless it is ORDERED."""
+        record = self._require_record(EscrowPhase.ORDERED)
         self.credited.append(record.content)
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
-        self._open(EscrowPhase.VENDED)
+        """Close a VENDED record. Raises LedgerOrderError if there is none."""
+        self._require_record(EscrowPhase.VENDED)
         self._record = None
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
-        self._open(EscrowPhase.ORDERED)
+        """Close an ORDERED record without credit. Raises LedgerOrderError if there is none."""
+        self._require_record(EscrowPhase.ORDERED)
         self._record = None
         self.refused.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
-        self.disputed.append(self._open(EscrowPhase.ORDERED).content)
+        """Close an ORDERED record as disputed. Raises LedgerOrderError if there is none."""
+        self.disputed.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
+        """List ``most_cents`` for an item that the acceptor has stacked without an order."""
         self.contradictions.append(most_cents)
 
     def moving(self, *, outward: bool) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
-        self._record = replace(self._open(EscrowPhase.ORDERED), outward=outward)
+        """Store whether the acceptor reports that the ordered item moves out to the player."""
+        self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
 
     def set_mark(self, mark: int) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.EscrowLedger`."""
+        """Store the driver's position in the line protocol in the open record, if there is one."""
         if self._record is not None:
             self._record = replace(self._record, mark=mark)
 
 
 class TransientCoinLedger:
-    """Coin ledger. ``coins`` lists the credited coins and their destinations, ``doubts`` the others."""
+    """Coin ledger in memory. ``coins`` lists the credited coins and their destinations, ``doubts`` the others."""
 
     def __init__(self) -> None:
         self._position: int | None = None
@@ -96,20 +97,20 @@ class TransientCoinLedger:
         self.doubts: list[CoinDoubt] = []
 
     def position(self) -> int | None:
-        """Behave as specified by :class:`~egm.devices.ledgers.CoinLedger`."""
+        """Return the position of the last credited coin event, or None before the first."""
         return self._position
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.CoinLedger`."""
+        """List the credited coins and any ``doubt`` about others, and store the new event position."""
         self.coins.extend(coins)
         self.doubts += [] if doubt is None else [doubt]
         self._position = position
 
 
 class TransientPayoutLedger:
-    """Payout ledger. ``paid`` maps finished payouts to the coins counted out, ``disputed`` to those in doubt."""
+    """Payout ledger in memory. ``paid``: coins counted out by finished payout; ``disputed``: those in doubt."""
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
@@ -118,62 +119,69 @@ class TransientPayoutLedger:
         self.stray_coins = 0
 
     def pending(self) -> PayoutRecord | None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Return the open hopper payout, or None."""
         return self._record
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Open a hopper payout. Raises LedgerOrderError if one is open, or if this one is already finished."""
         if self._record is not None or record.payout_id in self.paid:
             raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
         self._record = record
 
-    def _open(self, payout_id: str) -> PayoutRecord:
+    def _require_record(self, payout_id: str) -> PayoutRecord:
+        """Return the open payout's record. Raises LedgerOrderError if another payout or none is open."""
         if self._record is None or self._record.payout_id != payout_id:
             raise LedgerOrderError(f"payout {payout_id} is not open; open is {self._record}")
         return self._record
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
-        self._record = replace(self._open(payout_id), paid_coins=paid_coins)
+        """Store how many coins of the open payout have left. Raises LedgerOrderError if it is not open."""
+        self._record = replace(self._require_record(payout_id), paid_coins=paid_coins)
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
-        record, self._record = self._open(payout_id), None
+        """Close the open payout with its coins; with ``doubt``, list the others as disputed.
+
+        Raises LedgerOrderError if it is not open.
+        """
+        record, self._record = self._require_record(payout_id), None
         self.paid[payout_id] = paid_coins
         if doubt:
             self.disputed[payout_id] = record.coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """List a payout that was never ordered as finished with no coins. Raises LedgerOrderError if one is open."""
         if self._record is not None:
             raise LedgerOrderError(f"payout {payout_id} was never ordered, and {self._record} is open")
         self.paid[payout_id] = 0
 
     def record_strayed_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """Behave as specified by :class:`~egm.devices.ledgers.PayoutLedger`."""
+        """Add coins that left the hopper without an order to ``stray_coins``."""
         self.stray_coins += coins
 
 
 class TransientPrintLedger:
-    """Print ledger. ``history`` lists each ticket's states in order."""
+    """Print ledger in memory. ``history`` lists each ticket's states in order."""
 
     def __init__(self) -> None:
         self._record: PrintRecord | None = None
         self.history: list[tuple[str, PrintState]] = []
 
     def pending(self) -> PrintRecord | None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PrintLedger`."""
+        """Return the record of the ticket being printed, or None."""
         return self._record
 
     def opened(self, job: TicketJob) -> None:
-        """Behave as specified by :class:`~egm.devices.ledgers.PrintLedger`."""
+        """Open a ticket's record in state PENDING. Raises LedgerOrderError if another ticket is open."""
         if self._record is not None:
             raise LedgerOrderError(f"ticket {job.job_id} cannot be opened; open is {self._record.job.job_id}")
         self._record = PrintRecord(job=job, state=PrintState.PENDING)
         self.history.append((job.job_id, PrintState.PENDING))
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (kept by real ledgers)
-        """Behave as specified by :class:`~egm.devices.ledgers.PrintLedger`."""
+        """Store the ticket's next state, and close its record in a final one.
+
+        Raises LedgerOrderError if the ticket is not open, or if the state may not follow its last one.
+        """
         if self._record is None or self._record.job.job_id != job_id:
             raise LedgerOrderError(f"ticket {job_id} is not open; open is {self._record}")
         if state not in AFTER[self._record.state]:

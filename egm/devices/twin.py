@@ -43,19 +43,19 @@ class ActionError(Exception):
 
 
 def make_pair(link: Path) -> tuple[int, int]:
-    """Create both ends of a line, and link the second under a name, atomically replacing any other link."""
+    """Create a pseudo-terminal's two ends, and the symbolic link ``link`` to the second, replacing any other link."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = link.with_name(f".{link.name}.new")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(os.ttyname(slave))
-    fresh.replace(link)
+    new_link = link.with_name(f".{link.name}.new")
+    new_link.unlink(missing_ok=True)
+    new_link.symlink_to(os.ttyname(slave))
+    new_link.replace(link)
     return master, slave
 
 
 class Port:
-    """The device's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
+    """The simulated device's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
 
     ``link`` is the path that names the slave while the cable is plugged in. The slave is kept open here too,
     so that the machine may disconnect and reconnect without a hang-up.
@@ -85,12 +85,12 @@ class Port:
         """Return whether the cable is plugged in."""
         return self._master >= 0
 
-    def connect(self, heard: Callable[[bytes], None]) -> None:
-        """Set the receiver on the device's side; on a bus, add one."""
-        self._listeners.append(heard)
+    def connect(self, receiver: Callable[[bytes], None]) -> None:
+        """Set the receiver of the machine's bytes on the device's side; on a bus, add one."""
+        self._listeners.append(receiver)
 
     def plug(self) -> None:
-        """Plug the cable in: a new pseudo-terminal under the same name."""
+        """Plug the cable in: the line is a new pseudo-terminal under the same name."""
         if self.is_plugged_in:
             return
         self._master, self._slave = self._make_pair()
@@ -98,7 +98,7 @@ class Port:
         asyncio.get_running_loop().add_reader(self._master, self._read_available)
 
     def _make_pair(self) -> tuple[int, int]:
-        """Create the line, and claim its name for this process."""
+        """Create the pseudo-terminal, and lock its link for this process."""
         pair = make_pair(self.link)
         self._owner = claim(self.link, os.ttyname(pair[1]))
         return pair
@@ -117,7 +117,7 @@ class Port:
         self._master = self._slave = self._owner = -1
 
     def _read_available(self) -> None:
-        """Read what the machine has sent; process it at the line's speed."""
+        """Read the bytes that the machine has sent; process them at the line's speed."""
         try:
             data = os.read(self._master, _READ_BYTES)
         except (BlockingIOError, OSError):
@@ -136,7 +136,7 @@ class Port:
         self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def receive(self, data: bytes) -> None:
-        """Process bytes received from the machine."""
+        """Pass the machine's bytes to the simulated devices on this line."""
         if self.silent:
             return
         if self.echoes:
@@ -149,7 +149,7 @@ class Port:
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
-        """Send a reply, with the current faults of the cable."""
+        """Send a reply to the machine, with the simulated faults of the cable."""
         if self.silent or not self.is_plugged_in:
             return
         if self.drop_next:
@@ -188,7 +188,7 @@ class Twin(ABC, Generic[M]):
     currency: str = "USD"
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
-        """Create the device. ``speed`` makes its mechanics this many times faster than real ones."""
+        """Create the simulated device. ``speed`` makes its mechanics this many times faster than real ones."""
         self.name = name
         self.port = port
         self.powered = True
@@ -223,18 +223,18 @@ class Twin(ABC, Generic[M]):
         return {}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state of :meth:`memory`, as found without power and switched on."""
+        """Restore the state that :meth:`memory` returned, as a device that is switched on again."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """Return the device's description of itself: everything that a person could see on or in it."""
+        """Return the simulated device's description of itself: everything that a person could see on or in it."""
 
     @abstractmethod
     def actions(self) -> dict[str, Callable[[Values], str]]:
         """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
-        """Pass received bytes to the reader and handle each message; without power the bytes are lost.
+        """Pass received bytes to the frame reader and handle each message; without power the bytes are lost.
 
         A pause on the line discards an unfinished message.
         """
@@ -256,13 +256,13 @@ class Twin(ABC, Generic[M]):
             self.port.send(data)
 
     def note(self, text: str) -> None:
-        """Write a line in the log, with the bench's seconds; repeated polling is omitted."""
+        """Write a line in the device's log, with the bench's seconds; repeated polling is omitted."""
         recent = (line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_REPEATS))
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
     def _schedule_step(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
-        """Schedule a later step of the mechanics; a power loss cancels it."""
+        """Schedule a later step of the device's mechanics; a power loss cancels it."""
 
         def run_step() -> None:
             self._timers.discard(timer)
@@ -292,9 +292,9 @@ class Twin(ABC, Generic[M]):
         table = {**self._list_line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
-        given = _Given(values)
-        done = table[action](given)
-        if unread := values.keys() - given.read:
+        command_values = _CommandValues(values)
+        done = table[action](command_values)
+        if unread := values.keys() - command_values.read:
             done += f"; {action} has no {', '.join(sorted(unread))}"
         if action not in {"state", "log"}:
             self.note(f"hand  {action} {dict(values) or ''}: {done}")
@@ -386,7 +386,7 @@ class Twin(ABC, Generic[M]):
         return "the line is good"
 
 
-class _Given(UserDict[str, int | str | bool]):
+class _CommandValues(UserDict[str, int | str | bool]):
     """The values of a bench command; it records which of them the action has read, so that others can be refused."""
 
     def __init__(self, values: Values) -> None:
@@ -398,35 +398,35 @@ class _Given(UserDict[str, int | str | bool]):
         return super().__getitem__(key)
 
 
-def _needs(key: str, value: object, kind: str) -> str:
-    """Return the error for a missing value, or one of the wrong kind."""
+def _describe_missing_value(key: str, value: object, kind: str) -> str:
+    """Return the error text for a command's missing value, or for one of the wrong kind."""
     return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
 
 
 def read_number(values: Values, key: str, *, default: int | None = None) -> int:
-    """Return a count from a command: 0 to :data:`NUMBER_MAX`.
+    """Return a number from the values of a bench command: 0 to :data:`NUMBER_MAX`.
 
     Raises :class:`ActionError` naming it if it is missing, of the wrong kind, or out of bounds.
     """
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ActionError(_needs(key, value, "a whole number"))
+        raise ActionError(_describe_missing_value(key, value, "a whole number"))
     if not 0 <= value <= NUMBER_MAX:
-        raise ActionError(_needs(key, value, f"a whole number from 0 to {NUMBER_MAX:,}"))
+        raise ActionError(_describe_missing_value(key, value, f"a whole number from 0 to {NUMBER_MAX:,}"))
     return value
 
 
 def read_flag(values: Values, key: str, *, default: bool | None = None) -> bool:
-    """Return a boolean from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
+    """Return a boolean from the values of a bench command. Raises :class:`ActionError` if it is missing or not one."""
     value = values.get(key, default)
     if not isinstance(value, bool):
-        raise ActionError(_needs(key, value, "true or false"))
+        raise ActionError(_describe_missing_value(key, value, "true or false"))
     return value
 
 
 def read_word(values: Values, key: str) -> str:
-    """Return a text from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
+    """Return a text from the values of a bench command. Raises :class:`ActionError` if it is missing or not one."""
     value = values.get(key)
     if not isinstance(value, str):
-        raise ActionError(_needs(key, value, "a text"))
+        raise ActionError(_describe_missing_value(key, value, "a text"))
     return value

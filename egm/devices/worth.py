@@ -23,7 +23,7 @@ _TOKENS: Final = "TK"
 
 @dataclass(frozen=True, slots=True)
 class ReportedWorth:
-    """The value that a device reports for a channel.
+    """The value that a device reports for one of its channels.
 
     ``text``: the device's own text. ``amount_cents``: 0 if the channel accepts nothing, None if no amount can
     be derived from the text. ``currencies``: the possible ones, empty if not reported or not known.
@@ -38,7 +38,7 @@ class Worth:
     """The values that an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
-        """Start with no reports. ``channels``: the configured values, in minor units of one of ``currencies``."""
+        """Start without reported values. ``channels``: configured values, in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
         self._unasked = list(channels)
@@ -47,7 +47,7 @@ class Worth:
 
     @property
     def next_channel(self) -> int | None:
-        """Return the next channel to query; None once all are known."""
+        """Return the next channel whose value is to be queried; None once all are known."""
         return self._unasked[0] if self._unasked else None
 
     @property
@@ -62,13 +62,13 @@ class Worth:
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """Return the faults that wrong or unknown values cause, with their details."""
+        """Return the device faults that wrong or unknown channel values cause, with their details."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _format_channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
-        """Store the value that the device reports for a channel; ``reported`` is None if it does not reply."""
+        """Store the value that the device reports for a channel; ``reported`` is None if it gives no reply."""
         if channel not in self._unasked:
             return
         self._unasked.remove(channel)
@@ -78,8 +78,8 @@ class Worth:
         elif reported.amount_cents != cents or (
             reported.currencies and not reported.currencies & self._currencies
         ):
-            wanted = "/".join(sorted(self._currencies))
-            self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {wanted}")
+            expected_currencies = "/".join(sorted(self._currencies))
+            self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {expected_currencies}")
 
 
 def _format_channels(numbers: list[int]) -> str:

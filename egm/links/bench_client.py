@@ -13,10 +13,10 @@ class BenchUnreachableError(Exception):
 
 
 class BenchClient:
-    """One connection to the bench of a state folder. Use as a context manager."""
+    """A client's connection to the bench (the simulated devices) of a state folder. Use as a context manager."""
 
     def __init__(self, run: Path, timeout_s: float = 5.0) -> None:
-        """Connect. ``run`` is the state folder's ``run``. Raises :class:`BenchUnreachableError`."""
+        """Connect to the bench. ``run`` is the state folder's ``run``. Raises :class:`BenchUnreachableError`."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
         try:
@@ -46,7 +46,7 @@ class BenchClient:
         return decode(line)
 
     def do(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
-        """Operate a device by hand. Raises :class:`BenchUnreachableError` if the bench goes away."""
+        """Perform a manual action on a simulated device. Raises :class:`BenchUnreachableError` if the bench ends."""
         try:
             answer = self._request(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:

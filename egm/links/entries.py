@@ -14,14 +14,14 @@ from egm.record_fields import Cents, Count, Time
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNamed:
-    """An event on the line of a host, such as a lost link or a full exception queue; ``host`` is its name."""
+    """An event on a host's line, such as a lost link or a full exception queue; ``host`` is the host's name."""
 
     host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
-    """A host sent its time."""
+    """A host has sent its time."""
 
     host: str
     told: Time
@@ -36,7 +36,7 @@ class PollFailed:
 
     host: str
     poll: str
-    """Its code, two hexadecimal digits."""
+    """The poll's code, two hexadecimal digits."""
     why: str
 
 
@@ -50,11 +50,11 @@ class SoftwareNotSigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinsRead:
-    """A host has read wins of the levels that it broadcasts."""
+    """A host has read wins of the progressive levels that it broadcasts."""
 
     host: str
     wins: Cents
-    """How many."""
+    """The number of wins that the host has read."""
 
 
 HOST_START_AWAITED: Final = Entry(
@@ -91,10 +91,10 @@ WINS_READ: Final = Entry(kind="progressive.read", record=WinsRead, writes=(Progr
 # ---------------------------------------------------------------------------------------------- a verifier (GAT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatCalculation:
-    """The last request of a verifier and its result.
+    """The last calculation that a verifier requested over GAT, and its result.
 
-    ``kind``: the kind of result, empty for a request that was refused. ``finished``: when it was, or empty.
-    ``trouble``: why it failed, or empty.
+    ``kind``: the kind of result, empty for a request that was refused. ``finished``: when the calculation
+    ended, or empty. ``trouble``: why it failed, or empty.
     """
 
     parameters: tuple[str, ...]
@@ -108,7 +108,7 @@ class GatCalculation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatRequest:
-    """A verifier requested a calculation."""
+    """A verifier has requested a calculation over GAT."""
 
     parameters: tuple[str, ...]
     """The parameters as the verifier sent them."""
@@ -129,7 +129,7 @@ class GatResult:
     values: Mapping[str, str]
     """The result for each component, by its name."""
     trouble: str
-    """The reason why it failed, or empty."""
+    """The reason why the calculation failed, or empty."""
 
 
 GAT_REQUEST: Final = Entry(kind="gat.request", record=GatRequest, writes=(LinksKey.GAT,))

@@ -64,7 +64,7 @@ _BY_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The Prometheus series of a meter; ``name`` as queries write it."""
+    """The Prometheus series of one meter; ``name`` as Prometheus queries write it."""
 
     name: str
     help: str
@@ -78,17 +78,17 @@ class Series:
 
 @lru_cache(maxsize=2048)
 def build_series(meter: str) -> Series:
-    """Return the series of a meter of :mod:`meters.table` or of an occurrence meter."""
+    """Return the Prometheus series of a meter of :mod:`meters.table` or of an occurrence meter."""
     for pattern, family, label, meaning in _LABELLED:
-        if found := pattern.fullmatch(meter):
-            return Series(f"{family}_total", meaning, {label: found[1]})
-    known = BY_NAME.get(meter)
+        if match := pattern.fullmatch(meter):
+            return Series(f"{family}_total", meaning, {label: match[1]})
+    meter_row = BY_NAME.get(meter)
     base = _UNFIT.sub("_", meter.removesuffix(".value").removesuffix("_total"))
-    if known is None:
+    if meter_row is None:
         return Series(f"egm_{base}_total", f"Occurrences: {meter}.", {})
-    meaning = f"{known.meaning[0].upper()}{known.meaning[1:]}."
-    if known.unit is Unit.CENTS:
-        return Series(f"egm_{base}_cents{'' if known.is_level else '_total'}", meaning, {})
+    meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
+    if meter_row.unit is Unit.CENTS:
+        return Series(f"egm_{base}_cents{'' if meter_row.is_level else '_total'}", meaning, {})
     if meter.endswith(".count"):
         base = f"{base.removesuffix('_count')}_items"
     return Series(f"egm_{base}_total", meaning, {})
@@ -109,7 +109,7 @@ def iter_known_occurrences(entries: Entries) -> Iterator[str]:
 
 
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
-    """Return every meter of the machine, and those that determine the return of each game.
+    """Return the metric families of all meters of the machine, and of those that determine the return of each game.
 
     ``occurrences``: the occurrence meters to export even if they never advanced.
     """
@@ -137,39 +137,39 @@ def _add_sample(families: dict[str, _Family], series: Series, value: int) -> Non
 
 
 class MachineCollector(Collector):
-    """A collector of the metric families that were handed over last."""
+    """A Prometheus collector of the metric families that were handed over last."""
 
     def __init__(self) -> None:
-        self._held: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
+        self._exported: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
-    def hand_over(self, families: Iterable[Metric], read: Callable[[], None] = lambda: None) -> None:
-        """Replace all families at once. Families of the same name, from several sources, are merged.
+    def hand_over(self, families: Iterable[Metric], on_read: Callable[[], None] = lambda: None) -> None:
+        """Replace all exported metric families. Families of the same name, from several sources, are merged.
 
-        ``read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these
+        ``on_read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these
         families.
         """
-        merged: dict[str, Metric] = {}
+        families_by_name: dict[str, Metric] = {}
         for family in families:
-            known = merged.setdefault(family.name, family)
-            if known is not family:
-                known.samples.extend(family.samples)
-        self._held = tuple(merged.values()), read
+            first_family = families_by_name.setdefault(family.name, family)
+            if first_family is not family:
+                first_family.samples.extend(family.samples)
+        self._exported = tuple(families_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families last handed over."""
-        families, read = self._held
+        """Yield the metric families last handed over."""
+        families, read = self._exported
         if _IS_KNOWN.get():
             read()
         return iter(families)
 
 
-class _Quiet(WSGIRequestHandler):
-    """Request handler that logs nothing, and reports when a request is complete."""
+class _QuietHandler(WSGIRequestHandler):
+    """Handler of one HTTP request for metrics; it logs nothing, and reports when a request is complete."""
 
     def parse_request(self) -> bool:
-        """Read a request, and note that it is complete: its connection is then not closed in favour of another."""
+        """Read a request, and mark its connection as not to be closed in favour of another."""
         is_complete = super().parse_request()
-        if isinstance(self.server, _Server):
+        if isinstance(self.server, _MetricsServer):
             self.server.heard(self.connection)
         return is_complete
 
@@ -177,7 +177,7 @@ class _Quiet(WSGIRequestHandler):
         """Log nothing: a scrape is not an event."""
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _MetricsServer(ThreadingMixIn, WSGIServer):
     """HTTP server for a few short connections at a time.
 
     If all slots are taken, the connection that has waited longest for its request is closed in favour of the
@@ -189,22 +189,23 @@ class _Server(ThreadingMixIn, WSGIServer):
     request_queue_size = 128
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self._places = BoundedSemaphore(CONNECTIONS_MAX)
-        self._owing: dict[socket, None] = {}
-        super().__init__(address, _Quiet)
+        self._slots = BoundedSemaphore(CONNECTIONS_MAX)
+        self._unread_requests: dict[socket, None] = {}
+        super().__init__(address, _QuietHandler)
 
     def heard(self, request: socket) -> None:
-        """Note that a connection's request is complete, so that it is not closed in favour of another."""
-        self._owing.pop(request, None)
+        """Mark a connection whose request is complete, so that it is not closed in favour of another."""
+        self._unread_requests.pop(request, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._places.acquire(blocking=False):
-            if (first := next(iter(tuple(self._owing)), None)) is not None:
+        """Accept a connection if a slot is free, or becomes free by closing one that has sent no request."""
+        if not self._slots.acquire(blocking=False):
+            if (first := next(iter(tuple(self._unread_requests)), None)) is not None:
                 _shut_down_connection(first)
-            if not self._places.acquire(timeout=_YIELD_SECONDS):
+            if not self._slots.acquire(timeout=_YIELD_SECONDS):
                 self.shutdown_request(request)
                 return
-        self._owing[request] = None
+        self._unread_requests[request] = None
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -217,7 +218,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         finally:
             end.cancel()
             self.heard(request)
-            self._places.release()
+            self._slots.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore errors of connections that broke or were closed."""
@@ -229,9 +230,10 @@ def _shut_down_connection(request: socket) -> None:
 
 
 def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
-    """Return the application restricted to these host names, which defeats DNS rebinding."""
+    """Return the application restricted to requests for these host names, which defeats DNS rebinding."""
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Serve a request for one of the host names; refuse any other."""
         host = str(environ.get("HTTP_HOST", ""))
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         if name.lower() in hosts:
@@ -247,17 +249,18 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
     """Return the application with token authentication (RFC 6750); a wrong token is refused."""
 
     def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        scheme, _, shown = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
-        if scheme and not (scheme.lower() == "bearer" and is_token(shown.strip(), token)):
+        """Serve a request without credentials or with the token; refuse a wrong token."""
+        scheme, _, credential = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
+        if scheme and not (scheme.lower() == "bearer" and is_token(credential.strip(), token)):
             body = b"That is not this machine's token.\n"
             headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
             start_response("401 Unauthorized", headers)
             return [body]
-        known = _IS_KNOWN.set(bool(scheme))
+        reset_token = _IS_KNOWN.set(bool(scheme))
         try:
             return application(environ, start_response)
         finally:
-            _IS_KNOWN.reset(known)
+            _IS_KNOWN.reset(reset_token)
 
     return check_token
 
@@ -274,7 +277,7 @@ class Exporter:
         registry.register(collector)
         ProcessCollector(registry=registry)
         try:
-            self._server = _Server(("127.0.0.1", port))
+            self._server = _MetricsServer(("127.0.0.1", port))
         except OSError as error:
             raise OSError(error.errno, error.strerror, f"port {port} of 127.0.0.1") from None
         names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))

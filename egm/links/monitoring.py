@@ -37,7 +37,7 @@ _LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
 class Monitoring:
-    """Service that keeps the exported metrics current and serves them."""
+    """Service that keeps the exported Prometheus metrics current and serves them."""
 
     name = "metrics"
 
@@ -70,7 +70,7 @@ class Monitoring:
                 self._lag.observe(max(0.0, loop.time() - wake_at))
 
     async def _open(self) -> Exporter:
-        """Open the exporter on its port; while another program has the port, report that and raise a fault."""
+        """Open the metrics' port; while another program has it, report that, raise a fault and try again."""
         port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
         token = read_or_create_token(self._context.folder.metrics_token)
         while True:
@@ -110,7 +110,7 @@ class Monitoring:
         self._timer = loop.call_later(seconds, self._read)
 
     def _read(self) -> None:
-        """Take a reading of all metrics and export it; schedule the next one."""
+        """Read all metrics of the machine and export them; schedule the next reading."""
         self._timer = None
         if self._now is not None:
             families = [
@@ -126,22 +126,22 @@ class Monitoring:
     def _build_read_callback(self) -> Callable[[], None]:
         """Return a function to call when the monitoring system has read the current metrics.
 
-        It records that the monitoring system knows of the technician at work in the machine.
+        The function records that the monitoring system knows of the technician at work in the machine.
         """
-        opened = self._machine.memory.get(StaffKey.INTERVENTION)
-        if opened is None or not self._machine.profile.staff.monitored_openings:
+        intervention = self._machine.memory.get(StaffKey.INTERVENTION)
+        if intervention is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
-        seen = Event(EventType.INTERVENTION_SEEN, WorkSeen(id=opened["id"]))
+        event = Event(EventType.INTERVENTION_SEEN, WorkSeen(id=intervention["id"]))
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:
             with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
-                loop.call_soon_threadsafe(self._context.handle, seen)
+                loop.call_soon_threadsafe(self._context.handle, event)
 
         return report_reading
 
     def _iter_families(self, now: Snapshot) -> Iterator[Metric]:
-        """Yield the machine's families as of one journal sequence, with meters of the same moment."""
+        """Yield the machine's metric families, with meters as of one journal sequence."""
         installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
         yield InfoMetricFamily(
             "egm",
@@ -175,35 +175,35 @@ class Monitoring:
         yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
         doors = now.doors_open
         yield _build_flags_metric("egm_door_open", "door", doors, doors, "1 for each open door.")
-        held = list_disabling_sources(self._machine)
+        sources = list_disabling_sources(self._machine)
         yield _build_flags_metric(
-            "egm_held", "source", held, held, "1 for each host, link or person that stops play."
+            "egm_held", "source", sources, sources, "1 for each host, link or person that stops play."
         )
         yield _build_technician_metric(self._machine.memory.get(StaffKey.INTERVENTION))
         yield from self._machine.state(Features).metrics(self._machine)
 
 
-def _build_technician_metric(opened: Mapping[str, object] | None) -> Metric:
+def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:
     """Return the metric of the person who has announced opening the machine (Monaco art. 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
     )
-    if opened is not None:
-        family.add_metric([str(opened[name]) for name in ("id", "kind", "person", "since")], 1)
+    if intervention is not None:
+        family.add_metric([str(intervention[name]) for name in ("id", "kind", "person", "since")], 1)
     return family
 
 
 def _build_flags_metric(
-    name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str
+    name: str, label: str, all_values: Iterable[str], active_values: Iterable[str], meaning: str
 ) -> Metric:
-    """Return a metric with one sample for each known value: 1 if the value is in ``on``, else 0."""
+    """Return a metric with one sample for each known value: 1 if the value is in ``active_values``, else 0."""
     family = GaugeMetricFamily(name, meaning, labels=(label,))
-    present = set(on)
-    for value in known:
+    present = set(active_values)
+    for value in all_values:
         family.add_metric((str(value),), int(value in present))
     return family
 
 
 def create_exporter(context: MachineContext) -> Iterable[Attachment]:
-    """Create the exporter of a machine."""
+    """Create the service that exports a machine's metrics."""
     return (Monitoring(context),)

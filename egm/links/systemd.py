@@ -12,7 +12,7 @@ GOES_ON: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Send ``state`` (:data:`READY`) to systemd if it listens; errors are ignored."""
+    """Send ``state``, such as :data:`READY`, to systemd if it listens; errors are ignored."""
     address = os.environ.get(_SOCKET, "")
     if not address.startswith(("/", "@")):
         return

@@ -14,31 +14,31 @@ from egm.progressive.bet import Bet, find_bet
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the game offers this bet and it is within the profile's minimum and maximum."""
+    """Return whether the selected game offers the requested bet, and the bet is within the profile's limits."""
     request = event.of(BetRequest)
     credits_, options = request.value, request.options or {}
     if credits_ is None:
         return False
-    if credits_ == 0 and options == {"bets": {}} and _has_spots(machine):
+    if credits_ == 0 and options == {"bets": {}} and _is_table_selected(machine):
         return True  # all chips were removed from the layout: there is no bet, and nothing can be played
     bet = find_bet(machine, replace(machine.selection, bet_credits=credits_, options=options))
     return bet is not None and is_accepted_here(machine, bet)
 
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the game is offered on this machine and no host has disabled it."""
+    """Return whether the requested game is offered on this machine and no host has disabled it."""
     game_id = event.of(GameRequest).value
     return game_id in machine.games and is_game_allowed(machine, game_id)
 
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether this cabinet offers the selected game at this denomination."""
+    """Return whether this cabinet offers the selected game at the requested denomination."""
     offered = machine.denominations_cents.get(machine.selection.game_id, ())
     return event.of(DenominationRequest).value in offered
 
 
 def language_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the profile has this language."""
+    """Return whether the profile has the requested language."""
     return event.of(LanguageRequest).value in machine.profile.languages
 
 
@@ -48,7 +48,7 @@ def no_bets_stand(machine: Machine, _: Event) -> bool:
 
 
 def is_accepted_here(machine: Machine, bet: Bet) -> bool:
-    """Return whether the bet is within the profile's limits.
+    """Return whether the bet is within the profile's limits, with all that its round may add to it.
 
     The bet must be at least the profile's minimum, and all that its round may stake at most the profile's
     maximum. A bet that costs nothing adds no stake and is always accepted: bets that stood before the maximum
@@ -63,15 +63,15 @@ def is_accepted_here(machine: Machine, bet: Bet) -> bool:
 
 
 @dataclass(slots=True)
-class MostStaked:
-    """The most that a round can stake, in credits; cached by game digest and by the profile's maximum in credits."""
+class HighestStakes:
+    """Cache of the highest stake of a round, in credits, by game digest and the profile's maximum in credits."""
 
     maxima: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def find_most_staked_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
-    """Return the most credits that one round of a game can stake on this machine, raises included."""
-    game, cache = machine.games[game_id], machine.state(MostStaked).maxima
+def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
+    """Return the highest stake of one round of a game on this machine, in credits, raises included."""
+    game, cache = machine.games[game_id], machine.state(HighestStakes).maxima
     key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
     if key not in cache:
         cache[key] = game.rules.find_highest_stake(key[1])
@@ -80,10 +80,11 @@ def find_most_staked_credits(machine: Machine, game_id: str, denomination_cents:
 
 def has_abandoned_chips(machine: Machine) -> bool:
     """Return whether chips are laid although no credit is left: they must not stay for the next player."""
-    return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _has_spots(machine)
+    return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _is_table_selected(machine)
 
 
-def _has_spots(machine: Machine) -> bool:
+def _is_table_selected(machine: Machine) -> bool:
+    """Return whether the selected game is a table, with betting spots."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and bool(game.rules.layout())
 
@@ -98,19 +99,19 @@ def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
 
 # ---------------------------------------------------------------------------------------------- effects
 def set_bet(machine: Machine, event: Event) -> None:
-    """Store the selected bet."""
+    """Store the bet that the player has selected."""
     request = event.of(BetRequest)
     options = dict(request.options or {})
     machine.select(replace(machine.selection, bet_credits=request.value or 0, options=options))
 
 
 def clear_bet(machine: Machine) -> None:
-    """Clear the selected bet."""
+    """Clear the player's selected bet."""
     machine.select(replace(machine.selection, bet_credits=0, options={}))
 
 
 def select_game(machine: Machine, event: Event) -> None:
-    """Select another game with its smallest bet; at a table, without any bet.
+    """Select the game that the player requests with its smallest bet; at a table, without any bet.
 
     The denomination stays the same if the game offers it. If bets stand on the game's table, their
     denomination is selected.
@@ -134,10 +135,10 @@ def select_game(machine: Machine, event: Event) -> None:
 
 
 def select_denomination(machine: Machine, event: Event) -> None:
-    """Select the denomination. Balances are stored as money, so their value does not change (O-05)."""
+    """Select the requested denomination. Balances are stored as money, so their value does not change (O-05)."""
     machine.select(replace(machine.selection, denomination_cents=event.of(DenominationRequest).value))
 
 
 def set_language(machine: Machine, event: Event) -> None:
-    """Select the player's language."""
+    """Select the language that the player requests."""
     machine.select(replace(machine.selection, language=event.of(LanguageRequest).value))

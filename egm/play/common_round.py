@@ -19,25 +19,25 @@ from paytables import Decision, Wager
 
 @dataclass(slots=True)
 class CommonRound:
-    """A shared round: the wager of each seat, and every step that any of its games has recorded."""
+    """A round shared by several seats: the wager of each seat, and every step that any of its games has recorded."""
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
 
     def at(self, number: int) -> Step | None:
-        """Return the step with this number, or None if no game of the round has recorded it yet."""
+        """Return the round's step with this number, or None if no game of the round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
     def add_step(self, number: int, step: Step) -> None:
-        """Store the step with this number, which a game of the round has recorded."""
+        """Store the step with this number that a game of the round has recorded; ignore one that is stored already."""
         if number == len(self.steps):
             self.steps.append(step)
 
 
 @dataclass(slots=True)
 class RoundInCommon:
-    """The round this player position shares with others."""
+    """The rounds that this player position shares with others: the one being started, and the current one."""
 
     starting: CommonRound | None = None
     """While a game starts: its shared round, or None if the position plays alone."""
@@ -53,7 +53,7 @@ def find_common_round(machine: Machine, game: GameRecord) -> CommonRound | None:
     """Return the shared round of the open game.
 
     Return None if the game is played alone, or if the steps of its round have not been collected since the
-    start.
+    machine's start.
     """
     shared = machine.state(RoundInCommon).current
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
@@ -66,21 +66,24 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
     journal.
     """
     machines = (machine, *beside)
-    shared = next(
-        (found for position in machines if (found := find_common_round(position, game)) is not None), None
-    )
-    if shared is None:
+    shared_rounds = (find_common_round(position, game) for position in machines)
+    common_round = next((round_ for round_ in shared_rounds if round_ is not None), None)
+    if common_round is None:
         open_games = (open_game(position) for position in machines)
-        games = [other for other in open_games if other is not None and other.round_id == game.round_id]
-        recorded = [steps for other in games for steps in (other.steps, other.round_steps)]
+        games = [
+            seat_game
+            for seat_game in open_games
+            if seat_game is not None and seat_game.round_id == game.round_id
+        ]
+        recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
         furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
-        shared = CommonRound(game.round_id, steps=list(furthest))
-    machine.state(RoundInCommon).current = shared
-    return shared
+        common_round = CommonRound(game.round_id, steps=list(furthest))
+    machine.state(RoundInCommon).current = common_round
+    return common_round
 
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]:
-    """Return the steps of the most advanced game of a round, according to this machine's journal."""
+    """Return the steps of the most advanced game of this game's round, according to this machine's journal."""
     start = machine.journal.get(f"{game.play_id}.start")
     plays: dict[str, tuple[Step, ...]] = {}
     for entry in () if start is None else machine.journal.entries(CHOICE, since=start.sequence):
@@ -96,16 +99,16 @@ def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[Step, ...]
 
 
 def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
-    """Return whether another seat has recorded the next step of this game."""
+    """Return whether another seat of the shared round has recorded the next step of this game."""
     if game.wager.seat is None:
         return False
-    held = find_common_round(machine, game)
-    recorded = _find_recorded_steps(machine, game) if held is None else held.steps
+    common_round = find_common_round(machine, game)
+    recorded = _find_recorded_steps(machine, game) if common_round is None else common_round.steps
     return max(len(recorded), len(game.round_steps)) > len(game.steps)
 
 
 def step_known(machine: Machine, event: Event) -> bool:
-    """Return whether the answer is the one that another seat has recorded for this step, so its numbers are drawn."""
+    """Return whether the answer is the one that another seat has recorded, so that it draws no new numbers."""
     game = open_game(machine)
     round_ = None if game is None else find_common_round(machine, game)
     recorded = None if game is None or round_ is None else round_.at(len(game.steps))
@@ -113,7 +116,7 @@ def step_known(machine: Machine, event: Event) -> bool:
 
 
 def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
-    """Return whether this position may answer the decision.
+    """Return whether this player position may answer the decision of a shared round.
 
     The player may answer for their own seat; the table passes on the answers of other seats. A game that is
     behind the others of its round must first take the steps they have recorded.

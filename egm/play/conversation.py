@@ -29,8 +29,8 @@ from paytables import (
 )
 
 
-class _Feed:
-    """The random numbers given to a game: they come from the generator of the current step."""
+class _StepNumbers:
+    """The source of a game's random numbers: passes them on from the generator of the current step."""
 
     def __init__(self) -> None:
         self.source: Draw | None = None
@@ -42,43 +42,43 @@ class _Feed:
 
 
 class Conversation:
-    """A game in progress, with its pending decision or its outcome."""
+    """A game in progress, with its pending decision or its outcome; it advances by steps."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
         """Start the game; ``table`` is the state of the game's table before it, or None."""
         self.game = game if table is None else game.at(table)
-        self._feed = _Feed()
+        self._feed = _StepNumbers()
         self.round = Round(self.game.play(wager, self._feed), wager)
 
     @property
     def decision(self) -> Decision | None:
-        """Return the pending decision, or None if the game has its outcome."""
+        """Return the game's pending decision, or None if it has its outcome."""
         return self.round.decision
 
     @property
     def outcome(self) -> Outcome | None:
-        """Return the outcome, or None if the game still waits for a decision."""
+        """Return the game's outcome, or None if it still waits for a decision."""
         return self.round.outcome
 
     @property
     def cues(self) -> tuple[Cue, ...]:
-        """Return the animation cues that the last step added."""
+        """Return the animation cues that the game's last step added."""
         return tuple(self.round.cues)
 
     @property
     def settlements(self) -> tuple[Settlement, ...]:
-        """Return the bets settled so far."""
+        """Return the bets that the game has settled so far."""
         return tuple(self.round.settlements)
 
     @property
     def standing_credits(self) -> int:
-        """Return the credits that the outcome leaves standing on the table."""
+        """Return the credits that the game's outcome leaves standing on the table."""
         if self.outcome is None or self.outcome.table is None:
             return 0
         return sum(bet.credits for bet in self.game.at(self.outcome.table).rules.standing())
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
-        """Take one step: the first without a choice, each further one with the player's choice."""
+        """Take one step of the game: the first without a choice, each further one with the player's choice."""
         self._feed.source = draw
         try:
             self.round.advance(choice)
@@ -87,8 +87,8 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """Stands in for the conversation of a decided game whose draws do not replay: the game is shown as recorded."""
+class RecordedPicture:
+    """Substitute for the conversation of a decided game whose draws do not replay: the game is shown as recorded."""
 
     decision: Decision | None = None
     cues: tuple[Cue, ...] = ()
@@ -122,7 +122,7 @@ def rebuild_conversation(machine: Machine, game: GameRecord) -> Conversation | N
 
 
 def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
-    """Return the settlements that stay valid when a game that cannot end is declared void.
+    """Return the settled bets that stay valid when a game that cannot end is declared void.
 
     A settlement is left out if its wager is only settled as a whole at the end of the game, or if its spot
     has bets from earlier rounds, because those stay as they were.

@@ -29,53 +29,53 @@ _BUILT: Final = 16
 
 
 class GameDefectiveError(LocalError):
-    """A recorded game that cannot be completed as recorded."""
+    """The error that a recorded game cannot be completed as recorded."""
 
 
 def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
-    """Return the machine state that stores the definition of a game; empty if it is stored already."""
+    """Return the machine state that stores a game's definition; empty if it is stored already."""
     key = f"{PlayKey.DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
         return {}
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
 
 
-def find_definition(machine: Machine, named: GameName) -> Game:
-    """Return the game that an entry names by id, version and digest.
+def find_definition(machine: Machine, name: GameName) -> Game:
+    """Return the game definition that an entry names by id, version and digest.
 
     It is an installed game, or it is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
     """
-    resident = machine.games.get(named.id) or machine.state(InstalledGames).games.get(named.id)
-    if resident is not None and resident.digest == named.digest:
+    resident = machine.games.get(name.id) or machine.state(InstalledGames).games.get(name.id)
+    if resident is not None and resident.digest == name.digest:
         return resident
-    description = f"{named.id} {named.version} with digest {named.digest[:12]}"
-    stored = machine.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
-    if not isinstance(stored, str):
+    description = f"{name.id} {name.version} with digest {name.digest[:12]}"
+    stored_text = machine.journal.state(f"{PlayKey.DEFINITION}{name.digest}")
+    if not isinstance(stored_text, str):
         raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
-        game = _build_game(stored)
+        game = _build_game(stored_text)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the stored definition of {description} cannot be read: {error}") from error
-    if game.digest != named.digest:
+    if game.digest != name.digest:
         raise GameDefectiveError(
             f"the stored definition of {description} has another digest, {game.digest[:12]}"
         )
     return game
 
 
-def decode_definition(stored: str) -> str:
-    """Return the canonical text of a stored definition. Raises ValueError or zlib.error if it is damaged."""
-    return zlib.decompressobj().decompress(base64.b85decode(stored), _TEXT_MAX_BYTES).decode()
+def decode_definition(stored_text: str) -> str:
+    """Return the canonical text of a stored game definition. Raises ValueError or zlib.error if it is damaged."""
+    return zlib.decompressobj().decompress(base64.b85decode(stored_text), _TEXT_MAX_BYTES).decode()
 
 
-def find_conflicting_digest(stored: Mapping[str, JSON], game: Game) -> str:
-    """Return the digest of a different definition already played under the same version, or an empty string.
+def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
+    """Return the digest of a different definition already played under this game's version, or an empty string.
 
-    Meters and returns are separated by version, so every changed definition needs a new version. ``stored``
+    Meters and returns are separated by version, so every changed definition needs a new version. ``definitions``
     is the journal's state under :attr:`PlayKey.DEFINITION`; unreadable definitions in it are ignored.
     """
-    for key, text in stored.items():
+    for key, text in definitions.items():
         digest = key.removeprefix(PlayKey.DEFINITION)
         if digest == game.digest or not isinstance(text, str):
             continue
@@ -91,10 +91,10 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
 
     The entry is written at every start until the game has been played.
     """
-    stored, changed = machine.journal.states(PlayKey.DEFINITION), []
+    definitions, changed = machine.journal.states(PlayKey.DEFINITION), []
     for game in games:
-        earlier_digest = find_conflicting_digest(stored, game)
-        if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in stored:
+        earlier_digest = find_conflicting_digest(definitions, game)
+        if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in definitions:
             machine.post(
                 GAME_SAME_VERSION,
                 GameSameVersion(
@@ -106,5 +106,6 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
 
 
 @lru_cache(maxsize=_BUILT)
-def _build_game(stored: str) -> Game:
-    return game_from_text(decode_definition(stored), "the journal")
+def _build_game(stored_text: str) -> Game:
+    """Return the game of a definition stored in the journal; cached."""
+    return game_from_text(decode_definition(stored_text), "the journal")

@@ -26,7 +26,7 @@ from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import GameRecord, LastGame, TableRecord
 from egm.play.records.games import PUSH, GameInProgress, list_stakes, open_game
-from egm.play.records.tables import own_of, read_table
+from egm.play.records.tables import extract_own_part, read_table
 from egm.play.rounds import require_open_game
 from egm.progressive import game_levels as progressives
 from meters import Transfer
@@ -34,13 +34,16 @@ from meters import Transfer
 
 # ---------------------------------------------------------------------------------------------- guards
 def is_this_game(machine: Machine, event: Event) -> bool:
-    """Return whether the animation that ended is that of the open game, and the game is decided."""
+    """Return whether the outcome that has been shown is that of the open game, and the game is decided."""
     game = open_game(machine)
     return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
 
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
-    """Return whether an attendant must pay: a large or taxable win, a level paid by hand, or a prize in kind."""
+    """Return whether an attendant must pay the open game's win.
+
+    Such a win is large or taxable, or includes a level paid by hand or a prize in kind.
+    """
     game = require_open_game(machine)
     won_cents = game.win_cents + progressives.sum_award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
@@ -54,15 +57,15 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
-    """Credit the win to the player's cashable credits, whatever kind of credit was wagered, and close the game."""
+    """Close the open game and credit its win as cashable credit, whatever kind of credit was wagered."""
     game = require_open_game(machine)
     won_cents = game.win_cents
     progressives.register_hits(machine, game, "credit")
     stakes = _return_stakes(machine, game)
     credit = machine.credit(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
-    won = (Transfer(source, credit, won_cents),) if won_cents else ()
-    transfers = (*won, *progressives.build_payment(machine, game, credit))
+    win_transfers = (Transfer(source, credit, won_cents),) if won_cents else ()
+    transfers = (*win_transfers, *progressives.build_payment(machine, game, credit))
     machine.post(
         GAME_END,
         GameEnd(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents),
@@ -79,7 +82,7 @@ def end_game(machine: Machine, _: Event) -> None:
 
 
 def end_game_by_hand(machine: Machine, _: Event) -> None:
-    """Close the game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
+    """Close the open game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = require_open_game(machine)
     won_cents = game.win_cents
     prizes = merchandise.list_won_prizes(machine, game)
@@ -87,20 +90,22 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     _post_double_up(machine, game)
     stakes = _return_stakes(machine, game)
     merchandise.record_prizes_won(machine, game, prizes)
-    won = (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
+    win_transfers = (
+        (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
+    )
     levels = progressives.build_payment(machine, game, "out:handpay_progressive")
     reservation = f"{game.play_id}.end"
     kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
-    total_cents = sum(part.amount_cents for part in (*won, *levels))
+    total_cents = sum(part.amount_cents for part in (*win_transfers, *levels))
     pools = progressives.format_paid_pools(machine, game)
     machine.post(
         GAME_END_BY_HAND,
         GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
         entry_id=reservation,
-        transfers=(*won, *levels, *merchandise.build_prize_transfers(prizes)),
+        transfers=(*win_transfers, *levels, *merchandise.build_prize_transfers(prizes)),
         dims=game.dims,
         state={
-            **_build_closing_state(machine, game, (*won, *levels), stakes),
+            **_build_closing_state(machine, game, (*win_transfers, *levels), stakes),
             **progressives.build_closing_state(machine, game, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation,
@@ -116,7 +121,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:
-    """Post once the wins that the player staked on double-ups; return whether there were any (D-08).
+    """Post once the wins that the player staked on the game's double-ups; return whether there were any (D-08).
 
     The amount left after the last double-up is the game's win and is paid like any other. These transfers
     leave the credit meter unchanged.
@@ -124,13 +129,13 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
     entry_id = f"{game.play_id}.double_up"
-    if stakes_cents and not machine.journal.knows(entry_id):  # else posted before a power loss
+    if stakes_cents and not machine.journal.knows(entry_id):  # otherwise posted before a power loss
         credit = machine.credit(CreditKind.CASHABLE)
         moves: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
-            won = "house:double_up_win" if number else "house:win"
+            source = "house:double_up_win" if number else "house:win"
             moves += [
-                Transfer(won, credit, stake_cents),
+                Transfer(source, credit, stake_cents),
                 Transfer(credit, "house:double_up_bet", stake_cents),
             ]
         machine.post(
@@ -143,9 +148,9 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     return bool(stakes_cents)
 
 
-def _find_result_meter(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
-    """Return the meter of the result: won if anything was paid, pushed if only stakes were returned, else lost."""
-    return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
+def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
+    """Return the meter of a game's result: won if anything was paid, pushed if only stakes came back, else lost."""
+    return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
 
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
@@ -174,18 +179,21 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
 
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the returned stakes are posted already, because the power failed before the game's end."""
+    """Return whether the game's returned stakes are posted already, because the power failed before the game's end."""
     return game.returned or machine.journal.knows(f"{game.play_id}.push")
 
 
 def _build_closing_state(
-    machine: Machine, game: GameRecord, paid: tuple[Transfer, ...], stakes: tuple[tuple[str, int], ...]
+    machine: Machine,
+    game: GameRecord,
+    win_transfers: tuple[Transfer, ...],
+    stakes: tuple[tuple[str, int], ...],
 ) -> dict[str, object]:
-    """Return the changes of the machine state at the end of a game.
+    """Return the changes of the machine's stored state at the end of a game.
 
     The win recorded there includes returned stakes and levels.
     """
-    total_cents = sum(part.amount_cents for part in paid)
+    total_cents = sum(part.amount_cents for part in win_transfers)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
@@ -199,8 +207,8 @@ def _build_table_state(
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game.game.digest
-    own_state = None if game.outcome is None else own_of(machine, digest, game.outcome.table)
-    if own_state is None and own_of(machine, digest, game.table) is None:
+    own_state = None if game.outcome is None else extract_own_part(machine, digest, game.outcome.table)
+    if own_state is None and extract_own_part(machine, digest, game.table) is None:
         return {}
     table = TableRecord(
         game=game.game, denomination_cents=game.denomination_cents, table=own_state, staked=stakes

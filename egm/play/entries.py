@@ -36,7 +36,7 @@ _DIMS: Final = frozenset({"game", "paytable", "denomination_cents", "wager_level
 # ---------------------------------------------------------------------------------------------- games
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleUpStakes:
-    """The wins that a player staked on double-ups, round by round, were posted."""
+    """The wins that a player staked on a game's double-ups, round by round, were posted."""
 
     play_id: str
     stakes_cents: tuple[Cents, ...]
@@ -133,7 +133,7 @@ class GameExamined(LargestPrizes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallShown:
-    """A play was shown in the recall."""
+    """A play was shown in the game recall."""
 
     play_id: str
     person: str = ""
@@ -145,9 +145,9 @@ class MachineChecked:
     """Staff had the machine checked before a large hand-pay: game, accounts, software, meters, journal head."""
 
     game: str
-    """``right``, ``none``, or what differs."""
+    """The check of the game: ``right``, ``none``, or what differs."""
     books: str
-    """``right``, or what is wrong with the sums and the chain of the journal."""
+    """The check of the journal: ``right``, or what is wrong with its sums and its chain."""
     play_id: str | None
     digest: Digest | None
     software: Mapping[str, str] | None
@@ -283,7 +283,7 @@ MACHINE_CHECKED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- prizes in kind
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizesWon:
-    """A prize in kind is entered in the register of wins."""
+    """Prizes in kind that a game won are entered in the register of wins."""
 
     machine: Serial
     play_id: str
@@ -377,7 +377,7 @@ RESIDUAL_PLAYED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- player protection
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderEnded:
-    """A reminder or a pause has ended."""
+    """A reminder or a pause of player protection has ended."""
 
     kind: ReminderKind
     """The reminder, or the limit whose pause has ended."""

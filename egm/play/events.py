@@ -17,14 +17,14 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeShown:
-    """The outcome of the game with this id has been shown."""
+    """Payload of an event: the outcome of the game with this id has been shown."""
 
     value: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetRequest:
-    """The player selects a bet in credits, with what else the game's family needs."""
+    """The player's selection of a bet in credits, with what else the game's family needs."""
 
     value: int | None = None
     options: Mapping[str, JSON] | None = None
@@ -32,28 +32,28 @@ class BetRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRequest:
-    """The player selects a game by its id."""
+    """The player's selection of a game by its id."""
 
     value: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenominationRequest:
-    """The player selects a denomination, in minor units."""
+    """The player's selection of a denomination, in minor units."""
 
     value: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageRequest:
-    """The player selects a language by its code."""
+    """The player's selection of a language by its code."""
 
     value: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRequest:
-    """An answer to the pending decision: of the player, of a real wheel, or of another seat.
+    """An answer to the open game's pending decision: of the player, of a real wheel, or of another seat.
 
     ``spin``: the wheel's spin, if a wheel decides. ``seat``: the seat whose recorded answer is entered;
     ``notice`` is then the notice that stays on display.
@@ -67,14 +67,14 @@ class ChoiceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOptions:
-    """What a player's own limit restricts: time, or the net cost."""
+    """The quantities that a player's own limit can restrict: time, or the net cost."""
 
     of: Literal["minutes", "cents"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRequest:
-    """The player sets a limit for themselves; 0 removes it."""
+    """The player's request to set a limit for themselves; 0 removes it."""
 
     value: int | None = None
     options: LimitOptions = LimitOptions()

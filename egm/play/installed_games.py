@@ -34,7 +34,7 @@ _FAULT: Final = "cabinet_file"
 
 @dataclass(frozen=True, slots=True)
 class InstalledGame:
-    """A game that this cabinet may offer, with its lowest exact return over all ways to bet.
+    """A game that this cabinet may offer, with the lowest exact return of all ways to bet on it.
 
     ``long_odds`` are the odds of its awards that the profile requires to be displayed.
     """
@@ -51,19 +51,19 @@ class InstalledGame:
 
     @property
     def return_percent(self) -> str:
-        """Return the lowest return for display: in percent, rounded down to hundredths."""
+        """Return the game's lowest return for display: in percent, rounded down to hundredths."""
         return format_percent(self.least_return)
 
 
 @dataclass(frozen=True, slots=True)
 class Certifying:
-    """The rules about certificates: the certifier's public key (hex, or empty), and whether every game needs one."""
+    """The rules about game certificates: the certifier's public key (hex, or empty), and whether all need one."""
 
     key: str = ""
     required: bool = False
 
     def certificate(
-        self, slot: GameSlot, game: Game, profile: Profile, least: Fraction
+        self, slot: GameSlot, game: Game, profile: Profile, lowest_return: Fraction
     ) -> Certificate | None:
         """Return the game's verified certificate, or None. Raises OperatorError if it is missing or does not match."""
         if slot.certificate is None:
@@ -75,13 +75,13 @@ class Certifying:
         if not self.key:
             raise OperatorError(f"{game.id}: has a certificate, but machine.certifier names no key")
         certificate = Certificate.read(slot.certificate, self.key)
-        certificate.check_certifies(game.id, game.digest, profile.id, least)
+        certificate.check_certifies(game.id, game.digest, profile.id, lowest_return)
         return certificate
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A game that this cabinet does not offer, and the reason."""
+    """A game of the cabinet file that this cabinet does not offer, and the reason."""
 
     game: str
     reason: str
@@ -140,17 +140,17 @@ def _examine_game(
             f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
     floor = profile.returns.floor(game.family)
-    counted = profile.progressives.counted
+    counted_levels = profile.progressives.counted
     analysis = analyse(game, Depth.PRIZES)
     bets = _list_offered_bets(game, analysis, levels)
-    returns = {bet.bet: bet.compute_rtp_counting(counted) for bet in bets}
-    least, name = min(returns.values()), floor.refused(returns)
+    returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
+    lowest_return, name = min(returns.values()), floor.refused(returns)
     if name is not None:
         raise OperatorError(
             f"{game.id}: returns {format_percent(returns[name], 4)} % at bet {name}; "
             f"the profile {profile.id} requires at least {format_percent(floor.least)} % of a {game.family} game"
         )
-    certificate = certifying.certificate(slot, game, profile, least)
+    certificate = certifying.certificate(slot, game, profile, lowest_return)
     _check_chance_decides(game, analysis, profile)
     denominations_cents = _list_allowed_denominations(game, slot, profile, prizes)
     pools = create_pools(game, denominations_cents, levels)
@@ -161,7 +161,7 @@ def _examine_game(
     return InstalledGame(
         game,
         offered_cents,
-        least,
+        lowest_return,
         pools,
         list_long_odds(bets, profile.awards),
         certificate,
@@ -177,13 +177,13 @@ def list_bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
     under the spot that the others need.
     """
     spots = {spot.id: spot for spot in game.rules.layout()}
-    least: dict[str, Fraction] = {}
+    lowest_returns: dict[str, Fraction] = {}
     for bet in bets:
         laid = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
         if laid and laid[0] in spots and all(spots[name].needs in laid for name in laid[1:]):
             group = spots[laid[0]].group
-            least[group] = min(bet.rtp, least.get(group, bet.rtp))
-    return {group: format_percent(rtp) for group, rtp in least.items()}
+            lowest_returns[group] = min(bet.rtp, lowest_returns.get(group, bet.rtp))
+    return {group: format_percent(rtp) for group, rtp in lowest_returns.items()}
 
 
 def _list_offered_bets(
@@ -191,16 +191,16 @@ def _list_offered_bets(
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level the operator has not set up."""
     configured = {slot.level for slot in levels if slot.game == game.id}
-    missing = {play.level for play in game.list_every_level() if play.spots} - configured
+    missing_levels = {play.level for play in game.list_every_level() if play.spots} - configured
     return tuple(
         bet
         for bet in analysis.bets
-        if missing.isdisjoint(progressive.level for progressive in bet.progressives)
+        if missing_levels.isdisjoint(progressive.level for progressive in bet.progressives)
     )
 
 
 def _check_chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
-    """Raise OperatorError if the game draws no numbers, or has a prize that is rarer than the profile's odds limit."""
+    """Raise OperatorError if the game draws no numbers, or if a prize's odds exceed the profile's limit."""
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
@@ -227,7 +227,7 @@ def _format_money(amount_cents: int, profile: Profile) -> str:
 
 
 def _check_prize_limit(pools: Pools, profile: Profile) -> None:
-    """Raise OperatorError if the profile limits prizes and a level has no ceiling within the limit (Québec VLT)."""
+    """Raise OperatorError if the profile limits prizes and a progressive level may exceed the limit (Québec VLT)."""
     cap_cents = profile.play.win_limit_cents
     if cap_cents is None:
         return
@@ -259,11 +259,11 @@ def _list_allowed_denominations(
         for cents in sorted(requested_cents)
         if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
     ]
-    least = min(map(game.round_cost, game.bet_options))
-    offered = [cents for cents in offered if least * cents <= rules.bet_limit_cents]
+    lowest_cost = min(map(game.round_cost, game.bet_options))
+    offered = [cents for cents in offered if lowest_cost * cents <= rules.bet_limit_cents]
     if not offered:
         raise OperatorError(
-            f"{game.id}: its smallest bet, {least} credits at {sorted(requested_cents)} minor units, "
+            f"{game.id}: its smallest bet, {lowest_cost} credits at {sorted(requested_cents)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
     cap_cents = rules.win_limit_cents
@@ -271,14 +271,14 @@ def _list_allowed_denominations(
         return tuple(offered)
     largest: dict[int, int] = {}
     for cents in offered:
-        most = compute_largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
-        if most is None:
+        largest_win_cents = compute_largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
+        if largest_win_cents is None:
             raise OperatorError(
                 f"{game.id}: its largest prize has no exact figure, but the profile {profile.id} limits prizes"
             )
         if game.rules.layout():  # at a table, each wager is checked separately before it is accepted
-            most = min(win * cents for win, _ in prizes(game) if win is not None)
-        largest[cents] = most
+            largest_win_cents = min(win * cents for win, _ in prizes(game) if win is not None)
+        largest[cents] = largest_win_cents
     within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
     if not within:
         raise OperatorError(

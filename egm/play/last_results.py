@@ -21,7 +21,7 @@ MAX_ENTRIES_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a round; ``round_id`` is set if several seats played it, each in a game of its own."""
+    """The result of a table's round; ``round_id`` is set if several seats played it, each in a game of its own."""
 
     text: str
     round_id: str = ""
@@ -29,7 +29,7 @@ class Result:
 
 @dataclass(slots=True)
 class LastResults:
-    """The results read from the journal so far, by definition, and the number of the last entry read."""
+    """The tables' results read from the journal so far, by definition, and the number of the last entry read."""
 
     by_digest: dict[str, tuple[Result, ...]] = field(default_factory=dict)
     read_to: int = 0
@@ -42,25 +42,26 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.layout():
         return ()
-    results, opened = machine.state(LastResults), open_game(machine)
+    results, shown_game = machine.state(LastResults), open_game(machine)
     kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
         results.read_to = machine.journal.sequence
         new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
         for entry in reversed(list(new)):
             _read_entry(results, entry)
-    shown_id = "" if opened is None else opened.round_id
+    shown_id = "" if shown_game is None else shown_game.round_id
     ended = results.by_digest.get(game.digest, ())
     return tuple(result.text for result in ended if not shown_id or result.round_id != shown_id)
 
 
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
-    where = f"entry {entry.sequence}, {entry.kind}"
+    """Update the tables' results by a journal entry: a game's start, a choice, or its end."""
+    location = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind == PLAY_START:
-        game = from_json(GameRecord, entry.record, where)
+        game = from_json(GameRecord, entry.record, location)
         results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
     elif entry.kind == CHOICE:
-        choice = from_json(GameChoice, entry.record, where)
+        choice = from_json(GameChoice, entry.record, location)
         if choice.play_id in results.started_games and choice.outcome is not None:
             results.started_games[choice.play_id] = (
                 results.started_games[choice.play_id][0],
@@ -73,7 +74,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 
 
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
-    """Add the result of a game; a round of several seats is added once, with the first of its games that ends."""
+    """Add the result of a game to its table; a round of several seats is added once, with its first game that ends."""
     digest = game.game.digest
     earlier = results.by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier):

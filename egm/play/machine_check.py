@@ -22,8 +22,8 @@ from paytables import PaytableError
 
 def record_machine_check(machine: Machine, event: Event) -> None:
     """Check the recorded game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
-    game, last = open_game(machine), find_last_game(machine)
-    game = last[0] if game is None and last is not None else game
+    game, last_game = open_game(machine), find_last_game(machine)
+    game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     checked = MachineChecked(
@@ -47,6 +47,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
 
 
 def _check_replay(machine: Machine, game: GameRecord) -> str:
+    """Return ``right`` if the game's recorded draws replay to its outcome, else the error."""
     try:
         replay(find_definition(machine, game.game), game)
     except (LocalError, PaytableError, ValueError, KeyError) as error:
@@ -59,15 +60,16 @@ def _describe_software(machine: Machine) -> dict[str, str] | None:
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
         return None
-    listed = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
+    lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))
     return {
         "version": installed["version"],
         "signer": installed["signer"],
-        "sha256": hashlib.sha256(listed.encode()).hexdigest(),
+        "sha256": hashlib.sha256(lines.encode()).hexdigest(),
     }
 
 
 def _check_journal(machine: Machine) -> str:
+    """Return ``right`` if the journal's sums and chain are in order, else the error."""
     try:
         machine.journal.self_audit()
     except SelfAuditFailed as error:

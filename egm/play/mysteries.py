@@ -38,72 +38,77 @@ def record_mystery(machine: Machine, event: Event) -> None:
     A prize that belongs to no wager of this machine is recorded but not paid. A prize without valid proof is
     held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
-    reported = event.of(MysteryReported)
-    level, won = reported.level, reported.won
-    if machine.journal.knows(unproved.build_prize_entry_id(won.claim)):
+    report = event.of(MysteryReported)
+    level, prize = report.level, report.won
+    if machine.journal.knows(unproved.build_prize_entry_id(prize.claim)):
         return
-    opened = open_game(machine)
-    game = opened if opened is not None and _has_fed_level(opened, level, won.sequence) else None
-    game = game or _find_contributing_game(machine, level, won.sequence)
+    current_game = open_game(machine)
+    game = (
+        current_game
+        if current_game is not None and _has_fed_level(current_game, level, prize.sequence)
+        else None
+    )
+    game = game or _find_contributing_game(machine, level, prize.sequence)
     if game is None:
         machine.post(
             PRIZE_NOT_OURS,
-            _build_prize_record(machine, None, level, won),
-            entry_id=unproved.build_prize_entry_id(won.claim),
+            _build_prize_record(machine, None, level, prize),
+            entry_id=unproved.build_prize_entry_id(prize.claim),
         )
     elif _is_game_void(machine, game):
-        _return_prize_to_level(machine, game, level, won, "void")
-    elif why := unproved.find_prize_doubt(machine, level, won):
-        prize = HeldPrize(
+        _return_prize_to_level(machine, game, level, prize, "void")
+    elif why := unproved.find_prize_doubt(machine, level, prize):
+        held_prize = HeldPrize(
             pool=level,
             play_id=game.play_id,
-            amount_cents=won.amount_cents,
+            amount_cents=prize.amount_cents,
             why=why,
             ruling=None,
-            won=won.model_dump(mode="json"),
+            won=prize.model_dump(mode="json"),
         )
-        unproved.hold_prize(machine, won.claim, prize)
-    elif opened is not None and game.play_id == opened.play_id:
-        _add_prize_to_game(machine, game, level, won)
-    elif _can_open_handpay(machine, opened):
-        _reserve_prize_for_handpay(machine, game, level, won)
+        unproved.hold_prize(machine, prize.claim, held_prize)
+    elif current_game is not None and game.play_id == current_game.play_id:
+        _add_prize_to_game(machine, game, level, prize)
+    elif _can_open_handpay(machine, current_game):
+        _reserve_prize_for_handpay(machine, game, level, prize)
 
 
 def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
-    """Return whether staff have ruled on a held prize and the ruling can be carried out now."""
+    """Return whether staff have ruled on a held mystery prize and the ruling can be carried out now."""
     return any(True for _ in _iter_ruled_prizes(machine))
 
 
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
-    """Carry out the rulings on held prizes: pay the prize by hand, or return it to its level."""
-    for key, ruling, game, level, won in _iter_ruled_prizes(machine):
+    """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
+    for key, ruling, game, level, prize in _iter_ruled_prizes(machine):
         if ruling == unproved.PAY:
-            _reserve_prize_for_handpay(machine, game, level, won, {key: None})
+            _reserve_prize_for_handpay(machine, game, level, prize, {key: None})
         else:
-            _return_prize_to_level(machine, game, level, won, "declined", {key: None})
+            _return_prize_to_level(machine, game, level, prize, "declined", {key: None})
 
 
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
-    """Yield each held prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
-    for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
-        if held.ruling is None or not _can_open_handpay(machine, open_game(machine)):
+    """Yield each held mystery prize whose ruling can be carried out now: state key, ruling, game, level and prize."""
+    for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
+        if held_prize.ruling is None or not _can_open_handpay(machine, open_game(machine)):
             continue
-        level, won = held.pool, Won.model_validate(held.won)
-        game = _find_contributing_game(machine, level, won.sequence)
+        level, prize = held_prize.pool, Won.model_validate(held_prize.won)
+        game = _find_contributing_game(machine, level, prize.sequence)
         if game is not None:
-            yield f"{ProgressiveKey.HELD}{claim}", held.ruling, game, level, won
+            yield f"{ProgressiveKey.HELD}{claim}", held_prize.ruling, game, level, prize
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """If the claim named in the event is the open game's, show the game again with the locked amount (AR 29.1(b))."""
+    """Show the open game again with a level's locked amount, if the claim is that game's (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
         award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
     ):
-        _send_to_screen(machine)
+        _send_open_game_to_screen(machine)
 
 
-def _send_to_screen(machine: Machine) -> None:
+def _send_open_game_to_screen(machine: Machine) -> None:
+    """Send the open game's current message to the screen, if it has one."""
     message = showing.build_message(machine, resumed=False)
     if message is not None:
         machine.outbox.show(message)
@@ -111,6 +116,7 @@ def _send_to_screen(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- which game
 def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
+    """Return whether the game's wager made contribution ``sequence`` to the level."""
     return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
 
 
@@ -132,7 +138,7 @@ def _is_game_void(machine: Machine, game: GameRecord) -> bool:
 
 
 def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
-    """Return whether a hand-pay can be opened now: no game is open, and nothing else is being paid."""
+    """Return whether a hand-pay for the game can be opened now: no game is open, and nothing else is being paid."""
     return (
         game is None
         and machine.memory.get(MoneyKey.HANDPAY) is None
@@ -143,79 +149,79 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 # -------------------------------------------------------------------------------------------- what is written
 
 
-def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
-    """Return the record of the prize: its opened secret, and the commitment received before, if any."""
-    commitment = unproved.find_commitment_heard(machine, level, won.trigger.number)
+def _build_prize_record(machine: Machine, game: GameRecord | None, level: str, prize: Won) -> MysteryWon:
+    """Return the record of a mystery prize: its opened secret, and the commitment received before, if any."""
+    commitment = unproved.find_received_commitment(machine, level, prize.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
         pool=level,
-        claim=won.claim,
-        sequence=won.sequence,
-        amount_cents=won.amount_cents,
-        order=won.order,
-        trigger=won.trigger.to_json(),
+        claim=prize.claim,
+        sequence=prize.sequence,
+        amount_cents=prize.amount_cents,
+        order=prize.order,
+        trigger=prize.trigger.to_json(),
         commitment=commitment,
-        proved=not unproved.find_prize_doubt(machine, level, won),
+        proved=not unproved.find_prize_doubt(machine, level, prize),
     )
 
 
 def _build_claim_state(
-    machine: Machine, game: GameRecord, level: str, won: Won, way: str | None
+    machine: Machine, game: GameRecord, level: str, prize: Won, way: str | None
 ) -> dict[str, object]:
-    """Return the machine state that stores the claim, until the controller has closed it."""
+    """Return the machine state that stores the claim to a mystery prize, until the controller has closed it."""
     record = ClaimRecord(
         pool=level,
         level=_find_level_name(game, level),
         mystery=True,
-        after=won.sequence,
-        shown_cents=won.amount_cents,
+        after=prize.sequence,
+        shown_cents=prize.amount_cents,
         play_id=game.play_id,
         game=game.game.id,
         at_utc=machine.clock.now().isoformat(),
-        amount_cents=won.amount_cents,
+        amount_cents=prize.amount_cents,
         way=way,
         unanswered=False,
     )
-    return {f"{ProgressiveKey.CLAIM}{won.claim}": record}
+    return {f"{ProgressiveKey.CLAIM}{prize.claim}": record}
 
 
 def _find_level_name(game: GameRecord, level: str) -> str:
-    """Return the name that the game's definition gives to a level."""
+    """Return the name that the game's definition gives to a progressive level."""
     return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
-def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
+def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Won) -> None:
     hit = Hit(
         pool=level,
         level=_find_level_name(game, level),
         mystery=True,
-        claim=won.claim,
-        amount_cents=won.amount_cents,
+        claim=prize.claim,
+        amount_cents=prize.amount_cents,
     )
     machine.post(
         PRIZE_WON,
-        replace(_build_prize_record(machine, game, level, won), hits=(hit,)),
-        entry_id=unproved.build_prize_entry_id(won.claim),
-        state=_build_claim_state(machine, game, level, won, None),
+        replace(_build_prize_record(machine, game, level, prize), hits=(hit,)),
+        entry_id=unproved.build_prize_entry_id(prize.claim),
+        state=_build_claim_state(machine, game, level, prize, None),
     )
     machine.state(GameInProgress).record = game.with_hits((hit,))
-    _send_to_screen(machine)
+    _send_open_game_to_screen(machine)
 
 
 def _return_prize_to_level(
     machine: Machine,
     game: GameRecord,
     level: str,
-    won: Won,
+    prize: Won,
     why: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """Record that the prize goes back to its level, because its game was void or staff have declined it."""
+    """Record that a mystery prize goes back to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
-        replace(_build_prize_record(machine, game, level, won), late=why),
-        entry_id=unproved.build_prize_entry_id(won.claim),
-        state={**_build_claim_state(machine, game, level, won, "void"), **(state or {})},
+        replace(_build_prize_record(machine, game, level, prize), late=why),
+        entry_id=unproved.build_prize_entry_id(prize.claim),
+        state={**_build_claim_state(machine, game, level, prize, "void"), **(state or {})},
     )
 
 
@@ -223,35 +229,35 @@ def _reserve_prize_for_handpay(
     machine: Machine,
     game: GameRecord,
     level: str,
-    won: Won,
+    prize: Won,
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """Reserve the prize of a closed game for a hand-pay."""
-    reservation = unproved.build_prize_entry_id(won.claim)
+    """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
+    reservation = unproved.build_prize_entry_id(prize.claim)
     handpay = HandpayRecord(
         id=reservation,
         kind="progressive",
-        amount_cents=won.amount_cents,
+        amount_cents=prize.amount_cents,
         pool=level,
         play_id=game.play_id,
     )
     progressives.register_hit(
         machine,
         game,
-        f"{won.claim}.hit",
+        f"{prize.claim}.hit",
         pool=level,
         level=_find_level_name(game, level),
-        amount_cents=won.amount_cents,
+        amount_cents=prize.amount_cents,
         way="hand",
     )
     machine.post(
         PRIZE_PAID_BY_HAND,
-        replace(_build_prize_record(machine, game, level, won), late="hand"),
+        replace(_build_prize_record(machine, game, level, prize), late="hand"),
         entry_id=reservation,
-        transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", won.amount_cents),),
+        transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", prize.amount_cents),),
         dims=game.dims,
         state={
-            **_build_claim_state(machine, game, level, won, "hand"),
+            **_build_claim_state(machine, game, level, prize, "hand"),
             MoneyKey.HANDPAY: handpay,
             **(state or {}),
         },

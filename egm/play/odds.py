@@ -70,19 +70,19 @@ def list_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
 
 
 def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
-    """Return the average number of prizes per game, without returned stakes."""
+    """Return the average number of prizes per game for a way to bet, without returned stakes."""
     rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH)
     return sum(rates, Fraction(0))
 
 
 def _list_spots(bet: BetAnalysis) -> tuple[str, ...]:
-    """Return the ids of the table spots on which a way to bet lays chips."""
+    """Return the ids of the betting spots on which a way to bet lays chips."""
     laid = bet.options.get("bets")
     return tuple(map(str, laid)) if isinstance(laid, Mapping) else ()
 
 
 def _count_hands(bet: BetAnalysis) -> int:
-    """Return the number of hands played at once, or 0 if the player cannot choose it."""
+    """Return the number of hands that a way to bet plays at once, or 0 if the player cannot choose it."""
     hands = bet.options.get("hands")
     return hands if isinstance(hands, int) else 0
 

@@ -36,7 +36,7 @@ from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.tables import list_standing_tables
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
-_OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
+_OWN_LIMITS_MAX: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause play.
 LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 
@@ -45,7 +45,7 @@ LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 def build_counted_session(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the session state after a game's transaction with these amounts; empty if sessions are not counted."""
+    """Return the stored session after a game's transaction with these amounts; empty if none is counted."""
     if not machine.profile.protection.counts:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
@@ -68,9 +68,9 @@ def _read_own_limits(machine: Machine) -> OwnLimits:
 
 
 def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
-    """Return the whole minutes since the session began; 0 if the clock was set back."""
-    played = machine.times.read_steady_time() - datetime.fromisoformat(session.since)
-    return max(0, int(played / timedelta(minutes=1)))
+    """Return the whole minutes since the player's session began; 0 if the clock was set back."""
+    elapsed = machine.times.read_steady_time() - datetime.fromisoformat(session.since)
+    return max(0, int(elapsed / timedelta(minutes=1)))
 
 
 def find_next_due_time(machine: Machine) -> datetime | None:
@@ -92,13 +92,13 @@ def find_next_due_time(machine: Machine) -> datetime | None:
 
 
 def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
-    """Return the time limit in minutes and the net cost limit in minor units; None for a limit that is not set.
+    """Return the session's time limit in minutes and its net cost limit in minor units; None for one that is not set.
 
     Each is the lower of the profile's limit and the player's own.
     """
-    rules, own = machine.profile.protection, _read_own_limits(machine)
-    minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
-    cents = [limit for limit in (rules.limit_spend_cents, own.cents) if limit]
+    rules, own_limits = machine.profile.protection, _read_own_limits(machine)
+    minutes = [limit for limit in (rules.limit_minutes, own_limits.minutes) if limit]
+    cents = [limit for limit in (rules.limit_spend_cents, own_limits.cents) if limit]
     return min(minutes, default=None), min(cents, default=None)
 
 
@@ -149,12 +149,12 @@ def limit_pays_out(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_reminder_stands(machine: Machine, _: Event) -> bool:
-    """Return whether no reminder is active and play is not paused."""
+    """Return whether no player-protection reminder is active and play is not paused."""
     return machine.memory.get(PlayKey.REMINDER) is None
 
 
 def reminder_is_due(machine: Machine, _: Event) -> bool:
-    """Return whether a reminder is due."""
+    """Return whether a player-protection reminder is due."""
     return find_due_reminder(machine) is not None
 
 
@@ -165,7 +165,7 @@ def reminder_may_go(machine: Machine, _: Event) -> bool:
 
 
 def pause_is_over(machine: Machine, _: Event) -> bool:
-    """Return whether the current pause has ended."""
+    """Return whether the current pause at a limit has ended."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
@@ -193,23 +193,23 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
     value, of = request.value, request.options.of
     if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
-    if of is None or value is None or not 0 <= value <= _OWN_MOST[of]:
+    if of is None or value is None or not 0 <= value <= _OWN_LIMITS_MAX[of]:
         return False
-    now = _read_own_limits(machine).of(of)
-    return not now or (0 < value <= now)
+    present_limit = _read_own_limits(machine).of(of)
+    return not present_limit or (0 < value <= present_limit)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def remind(machine: Machine, _: Event) -> None:
-    """Show the due reminder. It stays, also after a restart, until the player answers it or the session ends."""
+    """Show the player the due reminder. It stays, also after a restart, until it is answered or the session ends."""
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
         raise InvariantError("a reminder that is not due")
     minutes, spent_cents = _count_session_minutes(machine, session), session.spent_cents
     rules, until = machine.profile.protection, ""
     if kind in LIMITS and rules.pause_minutes:
-        over = machine.times.read_steady_time() + timedelta(minutes=rules.pause_minutes)
-        until = over.isoformat(timespec="seconds")
+        pause_end = machine.times.read_steady_time() + timedelta(minutes=rules.pause_minutes)
+        until = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
     own_limit, binding = (
         _read_own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
@@ -239,7 +239,7 @@ def acknowledge(machine: Machine, _: Event) -> None:
 
 
 def end_pause(machine: Machine, _: Event) -> None:
-    """End the pause: play may continue, and time and money are counted from zero."""
+    """End the pause at a limit: play may continue, and time and money are counted from zero."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(
         PAUSE_OVER,
@@ -260,12 +260,12 @@ def end_session(machine: Machine, _: Event) -> None:
 
 
 def set_limit(machine: Machine, event: Event) -> None:
-    """Set the player's own limit."""
-    own, request = _read_own_limits(machine), event.of(LimitRequest)
+    """Store the limit that the player has set for themselves."""
+    own_limits, request = _read_own_limits(machine), event.of(LimitRequest)
     value, of = request.value, request.options.of
     if of is None or value is None:
         raise InvariantError("a limit that is not offered")
-    limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
+    limits = replace(own_limits, minutes=value) if of == "minutes" else replace(own_limits, cents=value)
     machine.post(LIMIT_SET, LimitSet(of=of, value=value), state={PlayKey.LIMITS: limits})
     machine.notice = Notice(code="limit_set")
 
@@ -286,20 +286,20 @@ def build_reminder_view(machine: Machine) -> messages.Reminder | None:
 
 
 def build_session_view(machine: Machine) -> messages.Session | None:
-    """Return the session for the screen, or None."""
+    """Return the player's session for the screen, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
-    own = _read_own_limits(machine)
+    own_limits = _read_own_limits(machine)
     return messages.Session(
         since_utc=session.since,
         spent_cents=session.spent_cents,
-        limit_minutes=own.minutes or 0,
-        limit_cents=own.cents or 0,
+        limit_minutes=own_limits.minutes or 0,
+        limit_cents=own_limits.cents or 0,
     )
 
 
 def build_protection_view(machine: Machine) -> messages.Protection:
-    """Return what the profile requires to be visible: clock, limits and help line."""
+    """Return what the profile requires to be visible for player protection: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)

@@ -34,19 +34,22 @@ from meters import Transfer
 # ---------------------------------------------------------------------------------------------- what was won
 def list_won_prizes(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
     """Return the prizes in kind that a decided game has won, in order, as its definition states them."""
-    named = () if game.outcome is None else game.outcome.merchandise
-    if not named:
+    names = () if game.outcome is None else game.outcome.merchandise
+    if not names:
         return ()
     rules = find_definition(machine, game.game)
     stated = {prize.id: prize for prize in rules.prizes_in_kind()}
     return tuple(
         PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
-        for name in named
+        for name in names
     )
 
 
 def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
-    """Return the transfers that hand prizes over: each moves a prize's value from the offered to the given prizes."""
+    """Return the transfers that hand prizes in kind over, one per prize.
+
+    Each moves the prize's value from the offered to the given prizes.
+    """
     return tuple(
         Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
         for prize in prizes
@@ -54,21 +57,21 @@ def build_prize_transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]
 
 
 def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
-    """Record once the prizes of a game in the register of wins (FR68-20): machine, game, prize and stated value."""
+    """Record once a game's prizes in kind in the register of wins (FR68-20): machine, game, prize, stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
-        if not machine.journal.knows(entry_id):  # else recorded before a power loss
-            won = PrizesWon(
+        if not machine.journal.knows(entry_id):  # otherwise recorded before a power loss
+            record = PrizesWon(
                 machine=machine.identity.serial,
                 play_id=game.play_id,
                 game=game.game.id,
                 prizes=(prize,),
             )
-            machine.post(PRIZE_REGISTERED, won, entry_id=entry_id)
+            machine.post(PRIZE_REGISTERED, record, entry_id=entry_id)
 
 
 def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
-    """Return the prizes for the screen."""
+    """Return the prizes in kind for the screen."""
     return tuple(
         PrizeInKind(id=prize.id, names=dict(prize.names), value_cents=prize.value_cents) for prize in prizes
     )
@@ -87,9 +90,9 @@ def prize_may_be_cash(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- the exchange
 def exchange_prizes(machine: Machine, event: Event) -> None:
-    """Exchange the prizes for their stated value, which an attendant pays as part of a jackpot."""
+    """Exchange the owed prizes in kind for their stated value, which an attendant pays as part of a jackpot."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
+    reserved = next(reservation for reservation in machine.journal.pending() if reservation.id == handpay.id)
     value_cents = handpay.worth_cents - handpay.amount_cents
     money = replace(
         handpay,
@@ -116,20 +119,20 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """Return a transfer of the replaced reservation; one that delivers a prize becomes one that pays money."""
+    """Return a transfer of the old hand-pay as the new one makes it: money is paid in place of a delivered prize."""
     if not flow.source.startswith(BOOK):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether an exchange has left the older reservation of the prize open."""
+    """Return whether an exchange of prizes in kind has left their older reservation open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
 def end_exchange(machine: Machine, _: Event) -> None:
-    """Void the older reservation of an exchanged prize, immediately or after a restart in between."""
+    """Void the older reservation of exchanged prizes in kind, immediately or after a restart in between."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
     machine.post(

@@ -45,8 +45,10 @@ class PlayList(Place):
     """The service page of the last plays, newest first; an open play comes first."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page with one row per play."""
-        rows = tuple(_build_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED))
+        """Return the page that lists the last plays, one row per play."""
+        rows = tuple(
+            _build_play_row(machine, play) for play in recall.iter_recent_plays(machine.journal, _LISTED)
+        )
         position_column = ("position",) if machine.position.of > 1 else ()
         table = Table(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
@@ -54,7 +56,7 @@ class PlayList(Place):
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open the selected play."""
+        """Open the page of the play that was selected in the list."""
         play = _find_play(machine, action)
         if play is None:
             return refuse("not_offered")
@@ -90,7 +92,7 @@ class PlayDetail(Place):
     """Index of the step shown; -1 for the data page."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the data page, or the picture of one step."""
+        """Return the play's data page, or the picture of one of its steps."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.at < 0:
             show = Action(
@@ -116,7 +118,7 @@ class PlayDetail(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Go to another step, or back to the data page."""
+        """Go to another step of the recalled play, or back to its data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
             return refuse("not_offered")
@@ -154,10 +156,10 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of a shared round; empty for a play of one position alone."""
+    """Return the player position at each seat of the play's shared round; empty for a play of one position alone."""
     round_id = _read_start(play).round_id
     beside = recall.iter_recent_plays(machine.journal, _LISTED) if round_id else ()
-    games = ((_read_start(other), other.position) for other in beside)
+    games = ((_read_start(seat_play), seat_play.position) for seat_play in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 
 
@@ -174,36 +176,39 @@ def _apply_later_steps(play: Play) -> GameRecord:
     return game
 
 
-def _build_row(machine: Machine, play: Play) -> Row:
+def _build_play_row(machine: Machine, play: Play) -> Row:
+    """Return a play's row in the list of plays: time, position, game, bet, win and state."""
     return Row(
         cells=(
             say_time(play.start.time_utc.isoformat()),
             *((say_number(play.position),) if machine.position.of > 1 else ()),
-            _find_title(machine, _read_start(play).game),
+            _find_game_title(machine, _read_start(play).game),
             say_money(play.bet_cents),
             say_plain("") if play.win_cents is None else say_money(play.win_cents),
-            say(f"service.recall.{_describe_state(play)}"),
+            say(f"service.recall.{_describe_play_state(play)}"),
         ),
         action=play.play_id,
         mark="" if play.end is not None else "warning",
     )
 
 
-def _describe_state(play: Play) -> str:
+def _describe_play_state(play: Play) -> str:
+    """Return the key of the text for a play's state: open, void or ended."""
     if play.end is None:
         return "open"
     return "void" if play.end.kind == GAME_VOID.kind else "ended"
 
 
-def _find_title(machine: Machine, named: GameName) -> Words:
-    game = _find_definition(machine, named)
-    return say_plain(named.id) if game is None else say_local(game.title)
+def _find_game_title(machine: Machine, name: GameName) -> Words:
+    """Return the title of the game that a play was made with, or its id if the definition is not available."""
+    game = _find_definition(machine, name)
+    return say_plain(name.id) if game is None else say_local(game.title)
 
 
-def _find_definition(machine: Machine, named: GameName) -> Game | None:
-    """Return the definition a play was made with, or None if it is no longer available."""
+def _find_definition(machine: Machine, name: GameName) -> Game | None:
+    """Return the definition that a play was made with, or None if it is no longer available."""
     try:
-        return find_definition(machine, named)
+        return find_definition(machine, name)
     except LocalError:
         return None
 
@@ -211,19 +216,19 @@ def _find_definition(machine: Machine, named: GameName) -> Game | None:
 def _build_play_tables(
     machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
 ) -> tuple[Table, ...]:
-    """Return all data of a play as tables (E-01, E-04)."""
+    """Return all recorded data of a play as tables (E-01, E-04)."""
     game = _apply_later_steps(play)
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
-    paid = play.win_cents or 0
+    paid_cents = play.win_cents or 0
     rows: list[tuple[str | Words, Words]] = [
         ("column.time", say_time(play.start.time_utc.isoformat())),
         *((("column.position", say_number(play.position)),) if machine.position.of > 1 else ()),
-        ("column.game", _find_title(machine, game.game)),
+        ("column.game", _find_game_title(machine, game.game)),
         ("recall.version", say_plain(f"{game.game.version}  {game.game.digest[:16]}")),
         ("recall.credit_before", say_money(game.credit_before_cents)),
         ("column.bet", say_money(play.bet_cents)),
-        ("column.win", say_plain("") if play.win_cents is None else say_money(paid)),
-        ("column.state", say(f"service.recall.{_describe_state(play)}")),
+        ("column.win", say_plain("") if play.win_cents is None else say_money(paid_cents)),
+        ("column.state", say(f"service.recall.{_describe_play_state(play)}")),
     ]
     rows += [
         (say_code("source", source.partition(":")[2].partition(":")[0] or source), say_money(cents))
@@ -262,7 +267,7 @@ def _format_answer_label(index: int, step: ReplayStep | None, positions: Mapping
 
 
 def _list_shown_steps(play: Play) -> range:
-    """Return the range of the steps to show; of a long feature, only the last ones (E-02)."""
+    """Return the range of the play's steps to show; of a long feature, only the last ones (E-02)."""
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 

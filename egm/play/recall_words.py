@@ -22,7 +22,7 @@ _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
 def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
-    """Yield the rows that describe a wager: mode, level, draws, cards or areas.
+    """Yield the rows that describe a recorded wager: mode, level, draws, cards or areas.
 
     ``unit_cents`` is the value of a credit in minor units.
     """
@@ -57,10 +57,12 @@ def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterato
 
 
 def describe_choice(kind: str, choice: object) -> Words:
-    """Return a player's answer as text. Reels and boxes count from 1, as in the picture of the decision."""
+    """Return a player's recorded answer as text. Reels and boxes count from 1, as in the picture of the decision."""
     if kind == "hold" and isinstance(choice, int):
-        held = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
-        return say("service.recall.held", reels=", ".join(held)) if held else say("service.recall.held_none")
+        reels = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
+        return (
+            say("service.recall.held", reels=", ".join(reels)) if reels else say("service.recall.held_none")
+        )
     if kind == "set" and isinstance(choice, int):
         low = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
         return say("service.recall.low_hand", places=", ".join(low))
@@ -81,7 +83,7 @@ def _format_numbers(groups: Sequence[Any]) -> str:
 
 
 def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
-    """Return one row for each prize: its name, where it was won, and the amount."""
+    """Return one row for each prize of a play: its name, where it was won, and the amount."""
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
         Row(
@@ -89,7 +91,7 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
                 _describe_prize(presentation, win),
                 _describe_settlement(presentation, win.name)
                 if win.spot
-                else _describe_location(presentation, win),
+                else _describe_prize_location(presentation, win),
                 say_money(win.credits * unit_cents),
             )
         )
@@ -98,7 +100,7 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
 
 
 def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
-    """Return the prize's name: a count of symbols, an area of the wheel, a Keno catch, or the definition's name."""
+    """Return a prize's name: a count of symbols, an area of the wheel, a Keno catch, or the definition's name."""
     detail = win.detail
     if win.spot:
         return _find_entry_name(_list_betting_areas(presentation), "id", win.spot)
@@ -122,7 +124,8 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
     return say_local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
 
 
-def _describe_location(presentation: Mapping[str, Any], prize: Settlement) -> Words:
+def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement) -> Words:
+    """Return where a prize was won: in a stage, on a line, in a Keno draw, with a hand; blank if nowhere."""
     win = prize.detail
     stage = presentation.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):
@@ -140,7 +143,7 @@ def _describe_location(presentation: Mapping[str, Any], prize: Settlement) -> Wo
 
 
 def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
-    """Return the name of the entry whose ``key`` is ``value``, or the value itself if no entry matches."""
+    """Return the name of the presentation's entry whose ``key`` is ``value``, or the value if no entry matches."""
     for entry in entries:
         called = entry.get("names", entry.get("name"))
         if entry.get(key) == value and isinstance(called, Mapping):
@@ -156,5 +159,5 @@ def _describe_settlement(presentation: Mapping[str, Any], name: str) -> Words:
 
 
 def _list_betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the areas of a wheel and the spots of a table that bets can lie on."""
+    """Return the betting areas of a game's presentation: the areas of a wheel and the spots of a table."""
     return [*presentation.get("areas", ()), *presentation.get("spots", ())]

@@ -27,7 +27,7 @@ class Reminders:
         self._left_ns: int | None = None
 
     async def run(self) -> None:
-        """Check after every event, and at the time the next reminder or end is due."""
+        """Check for due reminders after every event, and at the time the next reminder or end is due."""
         while True:
             self._news.clear()
             self._submit_due_events()
@@ -38,20 +38,22 @@ class Reminders:
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another check."""
+        """Trigger another check for due reminders, because the machine has changed."""
         self._news.set()
 
     def _submit_due_events(self) -> None:
-        self._submit(EventType.PAUSE_OVER)
-        self._submit(EventType.REMINDER_DUE)
+        """Submit what is due: the end of a pause, a reminder, the end of the session of a player who has left."""
+        self._submit_if_accepted(EventType.PAUSE_OVER)
+        self._submit_if_accepted(EventType.REMINDER_DUE)
         if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
         if self._left_ns is not None and self._compute_gap_seconds() <= 0:
-            self._submit(EventType.SESSION_OVER)
+            self._submit_if_accepted(EventType.SESSION_OVER)
 
-    def _submit(self, event_type: EventType) -> None:
+    def _submit_if_accepted(self, event_type: EventType) -> None:
+        """Submit an event of this type if the machine accepts it in its present state."""
         if self._context.engine.accepts(event_type):
             self._context.handle(Event(event_type))
 
@@ -61,7 +63,7 @@ class Reminders:
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until time alone makes something due, or None for never.
+        """Return the seconds until time alone makes a reminder or an end due, or None for never.
 
         What is due already but not accepted in the present state, such as a reminder while a door is open,
         waits for the event that changes the state.
@@ -82,7 +84,7 @@ class Reminders:
 
 
 def create_reminders(context: MachineContext) -> Iterable[Attachment]:
-    """Return the service if the profile counts sessions, or one counted earlier has not ended."""
+    """Return the reminders service if the profile counts sessions, or one counted earlier has not ended."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     return (Reminders(context),) if machine.profile.protection.counts or is_counted else ()

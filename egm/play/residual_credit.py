@@ -24,10 +24,10 @@ PURPOSE: Final = "residual"
 
 def build_residual_view(machine: Machine) -> Residual | None:
     """Return the residual credit and what the player may do with it, or None if the profile offers nothing."""
-    played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
-    if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):
+    is_playable = residual_may_be_played(machine, Event(EventType.RESIDUAL))
+    if not is_playable and not residual_may_go(machine, Event(EventType.RESIDUAL)):
         return None
-    prize_cents = build_residual_terms(machine).useful_cents if played else 0
+    prize_cents = build_residual_terms(machine).useful_cents if is_playable else 0
     return Residual(amount_cents=machine.credit_cents, prize_cents=prize_cents)
 
 
@@ -65,7 +65,7 @@ def remove_residual(machine: Machine, _: Event) -> None:
 
 
 def play_residual(machine: Machine, _: Event) -> None:
-    """Stake the residual credit on one draw: drawn, decided and journalled immediately, like a game."""
+    """Stake the residual credit on one draw, which is drawn, decided and journalled immediately, like a game."""
     if machine.chance is None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail="no generator")))
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)

@@ -4,7 +4,7 @@ from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import NO_REPLAY, Conversation, Recorded, replay
+from egm.play.conversation import NO_REPLAY, Conversation, RecordedPicture, replay
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_DIFFERS, GameDiffers
 from egm.play.records.game_record import GameRecord
@@ -45,7 +45,7 @@ def take_game_up(machine: Machine, _: Event) -> Event | None:
     return None
 
 
-def _take_up_game(machine: Machine, game: GameRecord) -> "Conversation | Recorded":
+def _take_up_game(machine: Machine, game: GameRecord) -> "Conversation | RecordedPicture":
     try:
         return replay(find_definition(machine, game.game), game)
     except NO_REPLAY as error:
@@ -53,7 +53,7 @@ def _take_up_game(machine: Machine, game: GameRecord) -> "Conversation | Recorde
             raise
         merchandise.list_won_prizes(machine, game)  # only the definition has the value of a prize in kind
         _note_difference(machine, game, error)
-        return Recorded()
+        return RecordedPicture()
 
 
 def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> None:

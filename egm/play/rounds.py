@@ -23,7 +23,7 @@ from egm.play.common_round import RoundInCommon, find_common_round, may_answer, 
 from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
-    Recorded,
+    RecordedPicture,
     has_won,
     list_chance_free_answers,
 )
@@ -46,24 +46,24 @@ from rng import OutOfService, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_laid(machine: Machine, _: Event) -> bool:
-    """Return whether a bet is selected, or bets stand on the table that can be played on."""
+    """Return whether the player has selected a bet, or bets stand on the table that can be played on."""
     return machine.selection.bet_credits > 0 or find_bet_in_force(machine) is not None
 
 
 def bet_is_taken(machine: Machine, _: Event) -> bool:
-    """Return whether the game accepts the bet in the state of its table, and the profile allows it."""
+    """Return whether the game accepts the selected bet in the state of its table, and the profile allows it."""
     bet = find_bet_in_force(machine)
     return bet is not None and is_accepted_here(machine, bet)
 
 
 def bet_is_covered(machine: Machine, _: Event) -> bool:
-    """Return whether the credits cover the bet."""
+    """Return whether the credits cover the selected bet."""
     bet = find_bet_in_force(machine)
     return bet is not None and bet.cents <= machine.credit_cents
 
 
 def raises_are_covered(machine: Machine, _: Event) -> bool:
-    """Return whether the credits cover the bet and what its round may still cost with the certified strategy."""
+    """Return whether the credits cover the selected bet and what its round may still cost by the certified strategy."""
     bet = find_bet_in_force(machine)
     return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
 
@@ -84,7 +84,7 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
 
 
 def has_won_already(machine: Machine) -> bool:
-    """Return whether some answer to the pending decision ends the game with a win without drawing a number."""
+    """Return whether some answer to the open game's decision ends it with a win without drawing a number."""
     game = open_game(machine)
     if game is None:
         return False
@@ -94,6 +94,7 @@ def has_won_already(machine: Machine) -> bool:
 
 
 def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
+    """Return the open game's answers that draw no number, with their outcomes; empty if the wheel decides."""
     game = open_game(machine)
     if game is None or is_decided_by_wheel(machine):
         return []
@@ -103,12 +104,12 @@ def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome |
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the pending decision has this option, and whoever sent the event may choose it.
+    """Return whether the open game's decision has this option, and whoever sent the event may choose it.
 
     The player, a real wheel and another seat of a shared round may each choose only where the decision is
     theirs.
     """
-    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
+    conversation: Conversation | RecordedPicture | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     choice = event.of(ChoiceRequest)
     if decision is None or (decision.kind == WHEEL_DECIDES) != (choice.spin is not None):
@@ -140,7 +141,7 @@ def choice_is_covered(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_game(machine: Machine, _: Event) -> None:
-    """Draw and evaluate the first step, write the wager and its result to the journal, then show the result."""
+    """Start a game: draw and evaluate its first step, journal the wager and the result, then show the result."""
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet = find_bet_in_force(machine)
     if bet is None:
@@ -192,7 +193,7 @@ def start_game(machine: Machine, _: Event) -> None:
 
 
 def continue_game(machine: Machine, event: Event) -> None:
-    """Write the choice, its stake and the draws of the next step to the journal, then show the result.
+    """Continue the open game: journal the choice, its stake and the draws of the next step, then show the result.
 
     In a shared round the choice may be another seat's; then it stakes nothing here.
     """
@@ -205,9 +206,9 @@ def continue_game(machine: Machine, event: Event) -> None:
     progressive_round = progressives.continue_round(machine, game)
     conversation = machine.state(GameInProgress).conversation
     if answer.seat is not None:
-        own = conversation.decision.seat == (game.wager.seat or 0)
+        is_own_seat = conversation.decision.seat == (game.wager.seat or 0)
         answered_for = Notice(code="answered_for", severity="warning")
-        machine.notice = answered_for if own else answer.notice
+        machine.notice = answered_for if is_own_seat else answer.notice
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
@@ -224,7 +225,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         hits=tuple(progressive_round.hits),
         round_id="" if round_ is None else round_.round_id,
     )
-    after = game.after(game_choice)
+    continued = game.after(game_choice)
     transfers = (*staked, *progressive_round.transfers)
     machine.post(
         GAME_CHOICE,
@@ -233,19 +234,19 @@ def continue_game(machine: Machine, event: Event) -> None:
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
-            **build_shared_state_change(machine, conversation.game.rules, after),
+            **build_shared_state_change(machine, conversation.game.rules, continued),
             **progressives.build_step_state(machine, game, progressive_round),
             **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
         },
     )
-    machine.state(GameInProgress).record = after
+    machine.state(GameInProgress).record = continued
     if round_ is not None:
         round_.add_step(number, step)
     send_screen_update(machine, resumed=False)
 
 
-class _NoNumbers:
-    """Stands in for the generator in a step that draws no number, so that it works after the generator has failed."""
+class _FailedGenerator:
+    """Substitute for the generator in a step that draws no number; it works after the generator has failed."""
 
     draws: tuple[()] = ()
 
@@ -254,8 +255,9 @@ class _NoNumbers:
 
 
 def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
+    """Return the generator's next step; while it is out of service, a substitute that fails on any draw."""
     ready = chance_is_ready(machine)
-    return machine.chance.step() if ready and machine.chance is not None else nullcontext(_NoNumbers())
+    return machine.chance.step() if ready and machine.chance is not None else nullcontext(_FailedGenerator())
 
 
 def _take_step(
@@ -293,7 +295,7 @@ def _take_step(
 
 
 def _take_recorded_step(conversation: Conversation, recorded: Step) -> None:
-    """Take a step with the recorded draws. Raises InvariantError if this game would have drawn other numbers."""
+    """Take a game's next step with the recorded draws. Raises InvariantError if the game would have drawn others."""
     numbers = ReplayDraw(recorded.draws)
     try:
         conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))

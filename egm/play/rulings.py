@@ -25,7 +25,7 @@ from paytables import Settlement
 
 # ---------------------------------------------------------------------------------------------- guards
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
-    """Return whether a game is open, the profile lets staff forfeit disrupted games, and a reason is given."""
+    """Return whether staff may forfeit the open game, as the profile allows for disrupted games; needs a reason."""
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and has_texts(event.of(RulingForm).reason)
 
@@ -41,6 +41,7 @@ def game_cannot_end(machine: Machine, _: Event) -> bool:
 
 
 def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
+    """Return whether the open game may be declared void with this ruling."""
     game = open_game(machine)
     if game is None:
         return False
@@ -55,20 +56,24 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
 
 
 def _is_next_recorded(machine: Machine, game: GameRecord) -> bool:
+    """Return whether the wheel's number or another seat's step is recorded for the game's next step."""
     return read_recorded_number(machine, game) is not None or is_next_step_recorded(machine, game)
 
 
 def game_waits_for_chance(machine: Machine, event: Event) -> bool:
     """Return whether the open game needs a number that the failed generator or the wheel has not supplied."""
-    return game_waits_for_generator(machine, event) or (_needs_a_number(machine) and waits_for_wheel(machine))
+    return game_waits_for_generator(machine, event) or (
+        _lacks_next_number(machine) and waits_for_wheel(machine)
+    )
 
 
 def game_waits_for_generator(machine: Machine, _: Event) -> bool:
     """Return whether the open game needs a number and the generator has failed."""
-    return not chance_is_ready(machine) and _needs_a_number(machine)
+    return not chance_is_ready(machine) and _lacks_next_number(machine)
 
 
-def _needs_a_number(machine: Machine) -> bool:
+def _lacks_next_number(machine: Machine) -> bool:
+    """Return whether the open game is undecided and its next number is not recorded yet."""
     game = open_game(machine)
     return game is not None and game.outcome is None and not _is_next_recorded(machine, game)
 
@@ -99,10 +104,10 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
         return
     decided = list_decided_bets(rebuild_conversation(machine, game))
     undecided, settled = _build_settling_transfers(machine, game, decided)
-    back = undecided if refund else ()
-    back_cents = sum(part.amount_cents for part in back)
+    refunds = undecided if refund else ()
+    back_cents = sum(part.amount_cents for part in refunds)
     settled_cents = sum(part.amount_cents for part in settled)
-    returned, levels = progressives.build_reversal(machine, game)
+    level_transfers, levels = progressives.build_reversal(machine, game)
     outcome = VoidedOutcome(
         decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
         win_cents=None if game.outcome is None else game.returned_cents,
@@ -119,7 +124,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
             **details,
         ),
         entry_id=f"{game.play_id}.void",
-        transfers=(*back, *settled, *returned),
+        transfers=(*refunds, *settled, *level_transfers),
         state={
             PlayKey.GAME: None,
             f"{KernelKey.FAULT}game_defective": None,
@@ -133,7 +138,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
 def _build_settling_transfers(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return two groups of transfers: the refund of the undecided stakes, and the payment of the decided bets."""
+    """Return a void game's refund of undecided stakes, and the payment of its decided bets, as transfers."""
     unit_cents, staked = game.denomination_cents, list_stakes(machine, game)
     over_cents = sum(settlement.staked for settlement in decided) * unit_cents
     push_cents = (

@@ -3,7 +3,7 @@
 from egm.kernel import messages
 from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
-from egm.play.conversation import Conversation, Recorded
+from egm.play.conversation import Conversation, RecordedPicture
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import read_table
@@ -14,7 +14,7 @@ from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
 def find_question(machine: Machine) -> Decision | None:
-    """Return the open game's pending decision, or None.
+    """Return the open game's pending decision with the options open to the player, or None.
 
     Its options are reduced to those that the credits and the profile's limits allow.
     """
@@ -31,7 +31,7 @@ def find_question(machine: Machine) -> Decision | None:
 def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """Return the screen message for the open game, or None if there is nothing to show."""
     game = open_game(machine)
-    conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
+    conversation: Conversation | RecordedPicture | None = machine.state(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     cues = _list_new_cues(conversation, game.wager.seat or 0)
@@ -70,7 +70,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
 
 
 def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:
-    """Return whether the player at this position makes the decision, as opposed to a wheel or another seat."""
+    """Return whether the player at this position answers the decision, as opposed to a wheel or another seat."""
     return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
 
 
@@ -81,8 +81,10 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(screen_message)
 
 
-def _list_new_cues(conversation: Conversation | Recorded | None, seat: int) -> tuple[dict[str, JSON], ...]:
-    """Return the animation cues since the last screen message as JSON, without cues meant for other seats."""
+def _list_new_cues(
+    conversation: Conversation | RecordedPicture | None, seat: int
+) -> tuple[dict[str, JSON], ...]:
+    """Return the game's animation cues since the last screen message as JSON, without cues meant for other seats."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues if cue.seat in {None, seat})
 

@@ -23,7 +23,7 @@ from egm.play.entries import TABLE_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord, TableReturned
 from egm.play.records.games import PUSH
-from egm.play.records.tables import list_standing_tables, own_of, read_table
+from egm.play.records.tables import extract_own_part, list_standing_tables, read_table
 from egm.progressive.pools import Pools, list_closed_spots
 from meters import Transfer
 from meters.transaction import JSON
@@ -47,23 +47,23 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
     spots, felt = at.rules.layout(), Felt.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
-    most = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
-    now = {
-        new.id: _build_spot_view(new, most)
+    highest_bets = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
+    spot_views = {
+        new.id: _build_spot_view(new, highest_bets)
         for old, new in zip(game.rules.layout(), spots, strict=True)
-        if _build_spot_view(old, {}) != _build_spot_view(new, most)
+        if _build_spot_view(old, {}) != _build_spot_view(new, highest_bets)
     }
-    felt = felt.model_copy(update={"spots": now})
+    felt = felt.model_copy(update={"spots": spot_views})
     closed = list_closed_spots(machine.state(Pools), at, cents)
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 
 
-def _build_spot_view(spot: Spot, most: Mapping[str, int]) -> SpotNow:
-    """Return a spot's current odds and limits for the screen; ``most`` has the upper limit of each spot in credits."""
+def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:
+    """Return a bet spot's current odds and limits for the screen; ``highest_bets``: limits by spot, in credits."""
     return SpotNow(
         odds=spot.odds,
         least=spot.least,
-        most=min(spot.most, most.get(spot.id, spot.most)),
+        most=min(spot.most, highest_bets.get(spot.id, spot.most)),
         step=spot.step,
         most_times=spot.most_times,
     )
@@ -84,7 +84,7 @@ def bets_may_leave(machine: Machine, event: Event) -> bool:
 
 
 def bets_are_nobodys(machine: Machine, event: Event) -> bool:
-    """Return whether bets belong to no table or no player any more.
+    """Return whether standing bets belong to no table or no player any more.
 
     Either bets stand on a table whose game has changed, or chips were left by a player without credit.
     """
@@ -96,7 +96,7 @@ def bets_are_nobodys(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_bets_down(machine: Machine, _: Event) -> Event:
-    """Return to the player all bets that the rules let them take down; then cash out."""
+    """Return to the player all standing bets that the rules let them take down; then cash out."""
     for table in list_standing_tables(machine):
         if _is_playable(machine, table):
             _return_removable_bets(machine, table)
@@ -106,12 +106,12 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
 
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
-    """Return every bet to the player because the machine cannot play; then cash out."""
+    """Return all standing bets to the player because the machine cannot play; then cash out."""
     return give_bets_back_first(machine, Event(EventType.CASH_OUT, CashOut()))
 
 
 def give_bets_back_first(machine: Machine, event: Event) -> Event:
-    """Return every bet to the credits, then process the event that was submitted.
+    """Return all standing bets to the credits, then process the event that was submitted.
 
     The player of the bets has left. The event thus applies to all the credits, and the next player finds no
     bets.
@@ -154,7 +154,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- parts of it
 def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
-    """Return the game with its table in the recorded state.
+    """Return the game of a table in the recorded state of that table.
 
     Return None if the game is not installed any more at the denomination of the bets.
     """
@@ -181,6 +181,7 @@ def _is_playable(machine: Machine, table: TableRecord) -> bool:
 
 
 def _count_taken_down_credits(machine: Machine, table: TableRecord) -> int:
+    """Return the credits that the table's game returns for bets that may be taken down now."""
     game = _rebuild_table_game(machine, table)
     return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
 
@@ -199,6 +200,7 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
 
 
 def _return_all_bets(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
+    """Return to the player all standing bets on one table."""
     _post_return(machine, table, why, table.standing_cents, None)
 
 
@@ -218,11 +220,11 @@ def _post_return(
     when the bet was made.
     """
     stays_cents = table.standing_cents - back_cents - commission_cents
-    _, standing, back = split_stakes(
+    _, standing, returned_stakes = split_stakes(
         table.staked, (commission_cents, stays_cents, back_cents), machine.position
     )
-    own_state, cents = own_of(machine, table.game.digest, remaining), table.denomination_cents
-    after = (
+    own_state, cents = extract_own_part(machine, table.game.digest, remaining), table.denomination_cents
+    table_after = (
         None
         if own_state is None
         else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing)
@@ -235,14 +237,14 @@ def _post_return(
             why=why,
             amount_cents=back_cents,
         ),
-        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in back),
+        transfers=tuple(Transfer(PUSH, account, cents) for account, cents in returned_stakes),
         dims={
             "game": table.game.id,
             "paytable": f"{table.game.id}@{table.game.version}",
             "denomination_cents": table.denomination_cents,
         },
         state={
-            f"{TableKey.TABLE}{table.game.digest}": after,
+            f"{TableKey.TABLE}{table.game.digest}": table_after,
             **protection.build_counted_session(machine, won_cents=back_cents),
         },
     )

@@ -20,10 +20,10 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenGame:
-    """The facts in the journal about an open game that staff are to rule on."""
+    """The facts in the journal about an open game that two persons are to rule on."""
 
     is_decided: bool
-    """An outcome is recorded."""
+    """The journal has the game's outcome."""
     can_be_replayed: bool
     """The definition is available, and the recorded draws reproduce the record."""
     next_is_recorded: bool

@@ -32,16 +32,16 @@ from egm.progressive.entries import (
 from egm.progressive.events import AwardLocked, ClaimPaid, MysteryReported
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link import (
-    Ahead,
-    Behind,
+    AmountLocked,
     CommitmentReceived,
     Complaint,
-    Decided,
-    Found,
+    ControllerAhead,
+    ControllerBehind,
     Link,
-    Locked,
+    MysteryWinFound,
     News,
-    Over,
+    PaymentRecorded,
+    ResultsKnown,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
@@ -59,7 +59,7 @@ SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
-    """The progressive link of one machine. What it must not lose is in the journal, and is read from it at start."""
+    """The link of one machine to its progressive controller. What it must not lose is in the journal."""
 
     name = "progressive link"
 
@@ -77,9 +77,9 @@ class ProgressiveLink:
         self._stops_machine = rules.link_down == "machine"
         self._connections = 0
         self._places: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
-        self._told: dict[str, Shown] = {}
+        self._last_shown: dict[str, Shown] = {}
         self._decided: dict[str, int] = {}
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, MysteryWinFound] = {}
         self._seen = 0
         self._complaints = 0
         self._attending = False
@@ -105,14 +105,14 @@ class ProgressiveLink:
                 await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
-        """Schedule sending of what an event has made durable: a wager's contribution, a hit, a payment."""
+        """Schedule sending what an event has made durable: a wager's contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._schedule_attend()
 
     # ------------------------------------------------------------------ the face
     def shown(self, pool: str) -> Shown:
-        """Return what a linked level shows now."""
+        """Return the amount that a linked level shows now."""
         return self._link.shown(pool, self._read_clock_ns())
 
     def position(self, pool: str) -> Position | None:
@@ -130,12 +130,12 @@ class ProgressiveLink:
         return Position(counted=feeder.counted, since=since, falls=feeder.falls)
 
     def decided(self, pool: str) -> int:
-        """Return the sequence number of the last contribution whose mystery result is known and recorded."""
+        """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
         return self._decided.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
-        """Enrol again in every level, because the connection is new."""
+        """Enrol in every linked level, because the connection to the controller is new."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
@@ -143,7 +143,7 @@ class ProgressiveLink:
         self._schedule_attend()
 
     def disconnected(self, why: str) -> None:
-        """Mark every level as down; contributions are stored meanwhile."""
+        """Mark every linked level as down, because the connection is lost; contributions are stored meanwhile."""
         self._link.disconnected()
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
         self._schedule_attend()
@@ -165,8 +165,8 @@ class ProgressiveLink:
         for level, feeder in self._link.feeders.items():
             mark = self._read_mark(level)
             if mark.sequence > feeder.last:
-                for made in self._list_new_contributions(level, feeder.last, mark):
-                    self._link.contributed(made, now_ns)
+                for contribution in self._list_new_contributions(level, feeder.last, mark):
+                    self._link.contributed(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.claims():
             if claim not in claims:
@@ -175,7 +175,7 @@ class ProgressiveLink:
             self._read_claim(claim, stored, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
-        """Restore an open claim from the journal's record, with the payment it has to report."""
+        """Pass an open claim, as the journal records it, to the link, with the payment it has to report."""
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -208,44 +208,49 @@ class ProgressiveLink:
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
-        """Return the contributions made after number ``after``, almost always those of the game just started."""
+        """Return this machine's contributions to a level after number ``after``.
+
+        These are almost always those of the game just started.
+        """
         record = self._machine.state(GameInProgress).record
         if record is not None and mark.sequence == after + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
-            made = [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
-            if [each.sequence for each in made] == [mark.sequence]:
-                return made
+            contributions = (
+                [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
+            )
+            if [each.sequence for each in contributions] == [mark.sequence]:
+                return contributions
         return list(self._iter_recorded_contributions(level, after, mark.since))
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
-        """Yield the contributions to a level after sequence ``after``, from the entries after ``since``."""
+        """Yield the contributions to a level after number ``after``, from the journal entries after ``since``."""
         for entry in self._machine.journal.entries((PLAY_START, CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            for made in self._iter_game_contribution(level, game, entry.sequence):
-                if made.sequence > after:
-                    yield made
+            for contribution in self._iter_game_contribution(level, game, entry.sequence):
+                if contribution.sequence > after:
+                    yield contribution
 
-    def _find_paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
+    def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that the controller no longer knows, to be reported again.
 
-        These are the hits after contribution ``counted``, without void ones and mystery prizes.
+        These are the hits after contribution ``counted_sequence``, without void ones and mystery prizes.
         """
-        found: dict[str, ClaimRecord] = {}
+        claims: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
-            known = dict(read_details(entry))
-            claim = str(known.pop("claim"))
-            record = from_json(ClaimRecord, known, f"entry {entry.sequence}, {entry.kind}")
+            details = dict(read_details(entry))
+            claim = str(details.pop("claim"))
+            record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
                 record.pool == level
-                and record.after > counted
+                and record.after > counted_sequence
                 and record.way != "void"
                 and not record.mystery
             ):
-                found[f"{ProgressiveKey.CLAIM}{claim}"] = record
-        return found
+                claims[f"{ProgressiveKey.CLAIM}{claim}"] = record
+        return claims
 
     def _iter_game_contribution(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
-        """Yield the contributions of one game to a level; note that they are in journal entry ``place`` or later."""
+        """Yield a game's contributions to a level; store that they are in journal entry ``place`` or later."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
                 self._places[level].setdefault(share.sequence, place)
@@ -259,7 +264,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ from the link to the machine
     def _schedule_attend(self) -> None:
-        """Schedule :meth:`_send_and_submit` on the loop, after the current event."""
+        """Schedule that pending messages are sent and the link's news submitted, after the current event."""
         if not self._attending:
             self._attending = True
             asyncio.get_running_loop().call_soon(self._send_and_submit)
@@ -273,23 +278,23 @@ class ProgressiveLink:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
-        """Submit what the link reports to the machine as events or journal entries."""
+        """Submit an item of the link's news to the machine as an event, or record it as a journal entry."""
         match news:
-            case Locked():
+            case AmountLocked():
                 award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
                 self._context.handle(Event(EventType.AWARD_LOCKED, award))
-            case Over():
+            case PaymentRecorded():
                 self._context.handle(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
-            case Ahead():
+            case ControllerAhead():
                 mark = progressives.find_mark(self._machine, news.level)
                 self._machine.post(
                     LINK_AHEAD,
                     ContributionsCounted(pool=news.level, counted=news.sequence),
                     state={f"{ProgressiveKey.LINK}{news.level}": replace(mark, sequence=news.sequence)},
                 )
-            case Behind():
-                found = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
-                self._link.remember(news.level, news.sequence, found)
+            case ControllerBehind():
+                contributions = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
+                self._link.remember(news.level, news.sequence, contributions)
                 self._machine.post(
                     LINK_BEHIND,
                     ContributionsCounted(pool=news.level, counted=news.sequence),
@@ -301,10 +306,10 @@ class ProgressiveLink:
                 wrong = unproved.record_commitment(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
                     self._record_complaint("seal", wrong)
-            case Found():
+            case MysteryWinFound():
                 self._found[news.won.claim] = news
                 self._submit_found_wins()
-            case Decided():
+            case ResultsKnown():
                 self._note_decided(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
@@ -312,49 +317,49 @@ class ProgressiveLink:
 
         A win that cannot be paid now is submitted again later.
         """
-        for claim, found in list(self._found.items()):
-            self._context.handle(
-                Event(EventType.MYSTERY_WON, MysteryReported(level=found.level, won=found.won))
-            )
+        for claim, win in list(self._found.items()):
+            self._context.handle(Event(EventType.MYSTERY_WON, MysteryReported(level=win.level, won=win.won)))
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
     def _note_decided(self, level: str, sequence: int) -> None:
-        """Note that the mystery results up to this contribution are known, so that a waiting game may end."""
+        """Store that the mystery results up to this contribution are known, so that a waiting game may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _record_complaint(self, code: str, text: str) -> None:
-        """Record a refusal or invalid message, up to the limit per connection."""
+        """Record that a message was refused or invalid, up to the limit per connection."""
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
-            last = self._complaints == _COMPLAINTS_MAX
-            self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=last))
+            is_last = self._complaints == _COMPLAINTS_MAX
+            self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=is_last))
 
     def _show(self) -> None:
-        """Update the screen and, if the profile requires it, the machine's availability."""
-        now = {level: self.shown(level) for level in self._link.feeders}
-        if now == self._told:
+        """Show the levels' present amounts, and if the profile requires it disable or enable the machine."""
+        amounts = {level: self.shown(level) for level in self._link.feeders}
+        if amounts == self._last_shown:
             return
-        for level, shown in now.items():
-            before = self._told.get(level)
-            if before is not None and (before.status is Status.UP) != (shown.status is Status.UP):
-                change = LEVEL_LINK_LOST if before.status is Status.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLink(pool=level, status=shown.status.value))
-        self._told = now
+        for level, shown_amount in amounts.items():
+            last_amount = self._last_shown.get(level)
+            if last_amount is not None and (last_amount.status is Status.UP) != (
+                shown_amount.status is Status.UP
+            ):
+                change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
+                self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
+        self._last_shown = amounts
         if self._stops_machine:
-            self._disable(up=all(shown.status is Status.UP for shown in now.values()))
+            self._disable(up=all(shown_amount.status is Status.UP for shown_amount in amounts.values()))
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _disable(self, *, up: bool) -> None:
         """Disable the machine while a level has no controller, or enable it again."""
-        stopped = SOURCE in list_disabling_sources(self._machine)
-        if not up and not stopped:
+        is_disabled = SOURCE in list_disabling_sources(self._machine)
+        if not up and not is_disabled:
             disabled = Disabled(source=SOURCE, reason="link_down")
             self._context.handle(Event(EventType.DISABLED, disabled))
-        elif up and stopped:
+        elif up and is_disabled:
             self._context.handle(Event(EventType.ENABLED, Enabled(source=SOURCE)))
 
     def _read_clock_ns(self) -> int:

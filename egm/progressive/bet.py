@@ -7,14 +7,14 @@ from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import TableRecord
 from egm.play.records.tables import read_table
-from egm.progressive.pools import NoPoolError, Pool, Pools, is_of_its_worth
+from egm.progressive.pools import NoPoolError, Pool, Pools, has_prescribed_amounts
 from meters.transaction import JSON
 from paytables import Game, LevelPlay, PaytableError, Wager
 
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A wager that its game accepts in the table's current state, with its progressive levels, all available."""
+    """A wager that its game accepts in the table's current state, with the progressive levels it plays for."""
 
     game: Game
     """The game in the table's current state."""
@@ -31,7 +31,7 @@ class Bet:
 
     @property
     def reserve_cents(self) -> int:
-        """Return what its round may still cost with the certified strategy (raises, doubles, splits), minor units."""
+        """Return what the bet's round may still cost by the certified strategy (raises, doubles), in minor units."""
         return self.game.rules.reserve(self.wager) * self.denomination_cents
 
     @property
@@ -51,13 +51,13 @@ class Bet:
 
 
 def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
-    """Return the part of a wager that feeds a level, in credits."""
+    """Return the part of a wager that feeds a progressive level, in credits."""
     return wager.credits if play.fed_credits is None else play.fed_credits
 
 
 @dataclass(slots=True)
 class BetInForce:
-    """The last accepted bet, with the selection and the table state for which it was accepted."""
+    """Cache of the last accepted bet, with the selection and the table state for which it was accepted."""
 
     selection: Selection | None = None
     game: Game | None = None
@@ -68,7 +68,7 @@ class BetInForce:
 
 
 #: Parts of a wager that only a table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the player.
-_OF_TABLES: Final = frozenset({"seat", "others", "seats"})
+_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 def find_bet(machine: Machine, selection: Selection) -> Bet | None:
@@ -78,7 +78,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
     were made.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
-    if game is None or not _OF_TABLES.isdisjoint(selection.options):
+    if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     standing_table = read_table(machine, game.digest)
     if standing_table is not None and standing_table.staked and standing_table.denomination_cents != cents:
@@ -90,7 +90,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         if not wager.credits and not at.rules.standing():
             return None
         limit_cents = machine.profile.play.win_limit_cents
-        if not is_of_its_worth(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
+        if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
             return None
         return Bet(at, wager, cents, machine.state(Pools).played(game, wager, cents), table)
     except (NoPoolError, PaytableError, TypeError, ValueError):
@@ -101,8 +101,8 @@ def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_c
     """Return whether bets at a table could win more than the jurisdiction allows; such a wager is refused."""
     if limit_cents is None or not game.rules.layout() or not wager.credits:
         return False
-    most = game.rules.find_highest_round_return(wager)
-    return most is None or most * denomination_cents > limit_cents
+    highest_return = game.rules.find_highest_round_return(wager)
+    return highest_return is None or highest_return * denomination_cents > limit_cents
 
 
 def find_bet_in_force(machine: Machine) -> Bet | None:
@@ -110,12 +110,12 @@ def find_bet_in_force(machine: Machine) -> Bet | None:
 
     It is the selected bet or, in a round without new bets, an empty bet on the standing ones.
     """
-    known, selection = machine.state(BetInForce), machine.selection
-    if known.nothing_new:
+    cached, selection = machine.state(BetInForce), machine.selection
+    if cached.nothing_new:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
-    if known.selection != selection or known.game is not game or known.table != table:
-        known.selection, known.game, known.table = selection, game, table
-        known.bet = find_bet(machine, selection)
-    return known.bet
+    if cached.selection != selection or cached.game is not game or cached.table != table:
+        cached.selection, cached.game, cached.table = selection, game, table
+        cached.bet = find_bet(machine, selection)
+    return cached.bet

@@ -20,7 +20,10 @@ _TICK_SECONDS: Final = 0.25
 
 
 class Broadcasts:
-    """The levels that SAS hosts broadcast to one machine; a level is down if no amount came within the time limit."""
+    """The progressive levels that SAS hosts broadcast to one machine.
+
+    A level is down if no amount came within the time limit.
+    """
 
     name = "progressive broadcasts"
 
@@ -31,20 +34,20 @@ class Broadcasts:
         pools = self._machine.state(Pools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
-        self._told: dict[str, Shown] = {}
+        self._last_shown: dict[str, Shown] = {}
         self._machine.state(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
-        """Detect levels that are no longer received, until cancelled."""
+        """Detect broadcast levels that are no longer received, until cancelled."""
         while True:
             self._record_changes()
             await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
-        """Ignore the change: no machine event concerns a broadcast."""
+        """Do nothing: no change of the machine concerns a broadcast level."""
 
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
-        """Store a broadcast. Levels that no game here plays for are ignored."""
+        """Store a host's broadcast: the amounts of a group's levels. Levels that no game here plays for are ignored."""
         for level, amount_cents in amounts_cents.items():
             name = f"sas.{group}.{level}"
             if name not in self._levels:
@@ -56,30 +59,30 @@ class Broadcasts:
         self._record_changes()
 
     def shown(self, pool: str) -> Shown:
-        """Return what a level shows: the last amount received."""
-        heard = self._amounts.get(pool)
-        if heard is None:
+        """Return the amount that a broadcast level shows: the last one received."""
+        received = self._amounts.get(pool)
+        if received is None:
             return Shown(0, Status.DOWN)
-        amount_cents, at_ns = heard
+        amount_cents, at_ns = received
         fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
         return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
 
     def _record_changes(self) -> None:
         """Record which levels are received again or no longer, and update the machine if any level has changed."""
-        now = {level: self.shown(level) for level in self._levels}
-        if now == self._told:
+        amounts = {level: self.shown(level) for level in self._levels}
+        if amounts == self._last_shown:
             return
-        for level, shown in now.items():
-            before = self._told.get(level, Shown(0, Status.DOWN))
-            if before.status is not shown.status:
-                change = LEVEL_LINK_LOST if before.status is Status.UP else LEVEL_LINK_BACK
+        for level, shown in amounts.items():
+            last_amount = self._last_shown.get(level, Shown(0, Status.DOWN))
+            if last_amount.status is not shown.status:
+                change = LEVEL_LINK_LOST if last_amount.status is Status.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLink(pool=level))
-        self._told = now
+        self._last_shown = amounts
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
 
 def create_broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
     """Create the broadcast levels, if the machine's games play for any."""
     pools = context.engine.machine.state(Pools).by_id.values()
-    wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)
-    return (Broadcasts(context),) if wanted else ()
+    has_broadcast_levels = any(pool.keeper is Keeper.BROADCAST for pool in pools)
+    return (Broadcasts(context),) if has_broadcast_levels else ()

@@ -6,7 +6,7 @@ from egm.progressive.messages import FromController, FromMachine
 
 
 class CarrierListener(Protocol):
-    """Receiver of a carrier's events. All methods are called on the machine's event loop."""
+    """Receiver of what a carrier reports about the controller's line. Its methods are called on the machine's loop."""
 
     def connected(self) -> None:
         """Handle a new connection to the controller; called again after each interruption."""
@@ -17,7 +17,7 @@ class CarrierListener(Protocol):
         ...
 
     def received(self, message: FromController) -> None:
-        """Handle a message. Messages may arrive twice, late, and out of order."""
+        """Handle a message of the controller. Messages may arrive twice, late, and out of order."""
         ...
 
     def misunderstood(self, text: str) -> None:
@@ -28,10 +28,13 @@ class CarrierListener(Protocol):
 class Carrier(Protocol):
     """A connection to a controller. It stores nothing: the link sends lost messages again."""
 
-    async def run(self, ears: CarrierListener) -> None:
-        """Carry messages until cancelled, reconnecting after each interruption; ``ears`` receives them."""
+    async def run(self, listener: CarrierListener) -> None:
+        """Carry messages between machine and controller until cancelled, reconnecting after each interruption.
+
+        ``listener`` receives the controller's messages and the changes of the connection.
+        """
         ...
 
     def send(self, message: FromMachine) -> None:
-        """Send a message, or drop it without a connection; never waits."""
+        """Send a message to the controller, or drop it without a connection; never waits."""
         ...

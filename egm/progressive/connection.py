@@ -50,7 +50,7 @@ class _Socket(ssl.SSLSocket):
 
 
 def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
-    """Return the context for mutual authentication by TLS 1.3. Raises OperatorError naming the files."""
+    """Return the TLS 1.3 context for mutual authentication with the broker. Raises OperatorError naming the files."""
     require_private(slot.key)
     try:
         context = ssl.create_default_context(cafile=str(slot.authority))
@@ -75,7 +75,7 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
             certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
             authority = x509.load_pem_x509_certificate(slot.authority.read_bytes())
             subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-            names = [str(one.value) for one in subject]
+            names = [str(attribute.value) for attribute in subject]
             certificate.verify_directly_issued_by(authority)
     except (OSError, ValueError, InvalidSignature) as error:
         raise OperatorError(f"{slot.certificate}: not signed by {slot.authority}: {error}") from error
@@ -84,12 +84,12 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
 
 
 def get_payload(message: aiomqtt.Message) -> bytes:
-    """Return the bytes of a message; empty if it has none."""
+    """Return the bytes of an MQTT message; empty if it has none."""
     return message.payload if isinstance(message.payload, bytes) else b""
 
 
 class Waiting(asyncio.Queue[T]):
-    """Queue in order of arrival that ignores an item which is already waiting.
+    """A queue of messages in order of arrival; it ignores an item that is already waiting.
 
     Both ends repeat what is not answered in time. If a network or a peer is slower than that, accumulating
     repeats would slow it down further, until nothing got through.
@@ -112,14 +112,14 @@ class Waiting(asyncio.Queue[T]):
 
 
 class Line:
-    """One connection to the broker. Any failure on it, and any missing reply, raises MqttError."""
+    """An open connection to the broker. Any failure on it, and any missing reply, raises MqttError."""
 
     def __init__(self, client: aiomqtt.Client, limit_seconds: float) -> None:
         self._client = client
         self._limit_seconds = limit_seconds
 
     async def subscribe(self, topic: str) -> None:
-        """Subscribe to a topic with delivery at least once."""
+        """Subscribe to an MQTT topic with delivery at least once."""
         async with _limit_time(self._limit_seconds, f"subscription to {topic}"):
             granted = await self._client.subscribe(topic, AT_LEAST_ONCE, timeout=math.inf)
         for code in granted:
@@ -127,14 +127,14 @@ class Line:
             if value >= _REFUSED:
                 raise aiomqtt.MqttError(f"the broker refuses a subscription to {topic}: {code}")
 
-    async def publish(self, topic: str, data: bytes, care: int, *, retain: bool = False) -> None:
-        """Publish a message; with ``AT_LEAST_ONCE``, wait until the broker has it."""
+    async def publish(self, topic: str, data: bytes, qos: int, *, retain: bool = False) -> None:
+        """Publish ``data`` on an MQTT topic; with ``qos`` AT_LEAST_ONCE, wait until the broker has it."""
         async with _limit_time(self._limit_seconds, f"receipt of a message to {topic}"):
-            await self._client.publish(topic, data, care, retain, timeout=math.inf)
+            await self._client.publish(topic, data, qos, retain, timeout=math.inf)
 
     @property
     def messages(self) -> AsyncIterator[aiomqtt.Message]:
-        """Yield received messages until the connection ends."""
+        """Yield the messages received from the broker until the connection ends."""
         return self._client.messages
 
 
@@ -168,13 +168,13 @@ async def open_connection(
 
 
 @contextlib.asynccontextmanager
-async def _limit_time(seconds: float, what: str) -> AsyncIterator[None]:
-    """Raise MqttError if the body of the ``with`` block takes longer than this."""
+async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
+    """Raise MqttError if the body of the ``with`` block takes longer than ``seconds``; ``activity`` names it."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise aiomqtt.MqttError(f"{what}: no answer within {seconds:g} s") from None
+        raise aiomqtt.MqttError(f"{activity}: no answer within {seconds:g} s") from None
 
 
 async def stay_connected(
@@ -182,17 +182,17 @@ async def stay_connected(
     context: Callable[[], ssl.SSLContext],
     identifier: str,
     serve: Callable[[Line], Awaitable[None]],
-    lost: Callable[[str], None],
+    on_lost: Callable[[str], None],
     *,
     retry_seconds: float = RETRY_SECONDS,
     limit_seconds: float = LIMIT_SECONDS,
 ) -> Never:
-    """Connect and ``serve``, and reconnect after each interruption, until cancelled.
+    """Connect to the broker and ``serve`` the connection, again after each interruption, until cancelled.
 
-    ``context`` is created anew for each connection, because certificates may have been replaced. ``lost``
+    ``context`` is created anew for each connection, because certificates may have been replaced. ``on_lost``
     receives the reason why there is no connection, once per reason. Other exceptions of ``serve`` propagate.
     """
-    reported = ""
+    reported_reason = ""
     while True:
         why = ""
         try:
@@ -202,28 +202,28 @@ async def stay_connected(
         else:
             try:
                 async with open_connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
-                    reported = ""
+                    reported_reason = ""
                     await serve(line)
             except aiomqtt.MqttError as error:
                 why = str(error)
-        if why and why != reported:
-            reported = why
-            lost(why)
+        if why and why != reported_reason:
+            reported_reason = why
+            on_lost(why)
         await asyncio.sleep(retry_seconds)
 
 
 async def run_together(*work: Coroutine[None, None, None]) -> None:
-    """Run all of these until one ends, then cancel the others.
+    """Run several coroutines until one ends, then cancel the others.
 
     Raise the error that ended them; of several, a lost connection only if there is no other.
     """
-    tasks = [asyncio.create_task(each) for each in work]
+    tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         await finish(*tasks)
     errors = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
-    for error in sorted(errors, key=lambda each: isinstance(each, aiomqtt.MqttError)):
+    for error in sorted(errors, key=lambda coroutine: isinstance(coroutine, aiomqtt.MqttError)):
         raise error
 
 

@@ -22,12 +22,12 @@ from paytables.source import Source, is_path, parse_toml, read_contents
 
 
 class LevelFileError(OperatorError):
-    """An unusable level file; the text names file, key and reason."""
+    """The error that a level file of progressive levels is unusable; the text names file, key and reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """The stake and the odds that a machine must have to feed a level (Québec by-law, s.92).
+    """The stake and the odds that a machine must have to feed a progressive level (Québec by-law, s.92).
 
     ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of one
     such wager. ``hits_most``: how often one wager can hit the level; further hits are held for a ruling.
@@ -42,7 +42,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelDefinition:
-    """One level: identity, scope, terms, and the odds that every machine must have."""
+    """The definition of a progressive level: identity, scope, terms, and the odds that every machine must have."""
 
     id: str
     names: Mapping[str, str]
@@ -89,13 +89,13 @@ class _Entry(_Table):
 
 
 class _LevelFile(_Table):
-    """A whole level file."""
+    """The whole content of a level file."""
 
     level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
 
 
 def level_source(path: Path) -> Source:
-    """Read a level file once. Raises :class:`LevelFileError`."""
+    """Read a file of progressive levels once. Raises :class:`LevelFileError`."""
     try:
         return Source(path.resolve(), read_contents(path))
     except OSError as error:
@@ -103,7 +103,7 @@ def level_source(path: Path) -> Source:
 
 
 def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
-    """Return the levels of a level file; a game's relative path is relative to the file's folder.
+    """Return the progressive levels that a level file defines; a game's relative path is relative to its folder.
 
     Raises :class:`LevelFileError`.
     """
@@ -131,7 +131,7 @@ def _parse_level_file(source: Source) -> dict[str, object]:
 
 
 def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
-    """Yield the entries that name a game by a path, and the path as written."""
+    """Yield the level entries that name a game by a path, each with the path as written."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():
         game = entry.get("game") if isinstance(entry, dict) else None
@@ -140,22 +140,22 @@ def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], 
 
 
 def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
-    """Create the levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
+    """Create the progressive levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
     try:
         entries = _LevelFile.model_validate(data).level
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "level"
-        raise LevelFileError(f"level file {file}: {where}: {first['msg']}") from None
-    found: dict[str, LevelDefinition] = {}
+        location = ".".join(str(part) for part in first["loc"]) or "level"
+        raise LevelFileError(f"level file {file}: {location}: {first['msg']}") from None
+    levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):
-        where = f"level file {file}: level.{n} ({entry.id})"
-        if entry.id in found:
-            raise LevelFileError(f"{where}: this id is used twice")
+        location = f"level file {file}: level.{n} ({entry.id})"
+        if entry.id in levels:
+            raise LevelFileError(f"{location}: this id is used twice")
         if entry.kind is Kind.STAND_ALONE:
-            raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
+            raise LevelFileError(f"{location}: kind: a stand-alone level has no controller")
         if {"en", "fr"} - entry.name.keys():
-            raise LevelFileError(f"{where}: name: it needs a text in en and fr")
+            raise LevelFileError(f"{location}: name: it needs a text in en and fr")
         try:
             terms = Terms(
                 base_cents=entry.base_cents,
@@ -165,15 +165,15 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
                 mystery=entry.mystery,
             )
         except TermsError as error:
-            raise LevelFileError(f"{where}: {error}") from None
-        odds, shares = _find_odds(entry, terms, where), _find_shares(entry, where)
+            raise LevelFileError(f"{location}: {error}") from None
+        odds, shares = _find_odds(entry, terms, location), _find_shares(entry, location)
         if odds <= 0:
-            raise LevelFileError(f"{where}: odds: nobody could win it")
+            raise LevelFileError(f"{location}: odds: nobody could win it")
         chance = Chance(stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares)
-        found[entry.id] = LevelDefinition(
+        levels[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, chance=chance
         )
-    return tuple(found.values())
+    return tuple(levels.values())
 
 
 def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
@@ -182,63 +182,67 @@ def compute_mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
     return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
-def _find_odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
-    """Return the odds that the file states, or else those of the game's definition or of the mystery level's terms."""
+def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
+    """Return a level's odds as the file states them, or else from the game's definition or the mystery terms."""
     if entry.mystery and entry.odds is not None:
-        raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
+        raise LevelFileError(
+            f"{location}: odds: a mystery level's follow from its base, ceiling and increment"
+        )
     named = (entry.game is not None, entry.game_level is not None)
     if named[0] != named[1] or (entry.odds is None) == (not named[0] and not entry.mystery):
-        raise LevelFileError(f"{where}: odds: write odds, or game and game_level")
+        raise LevelFileError(f"{location}: odds: write odds, or game and game_level")
     if entry.game is not None:
-        return _find_odds_of_game(entry, where)
+        return _find_odds_of_game(entry, location)
     return compute_mystery_odds(terms, entry.stake_cents) if entry.odds is None else entry.odds
 
 
-def _find_shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
+def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
     """Return the parts of the level that the file states, or else those of the game's definition."""
     if entry.game is not None and entry.shares:
-        raise LevelFileError(f"{where}: shares: the game defines them")
+        raise LevelFileError(f"{location}: shares: the game defines them")
     if entry.game is not None:
-        return _play_of_game(entry, where).shares
+        return _find_level_play(entry, location).shares
     shares = {Fraction(share): odds for share, odds in entry.shares.items()}
     wrong = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
     if wrong is not None or (shares and entry.mystery):
-        raise LevelFileError(f"{where}: shares: {wrong or 'a mystery level'}: parts below 1, with their odds")
+        raise LevelFileError(
+            f"{location}: shares: {wrong or 'a mystery level'}: parts below 1, with their odds"
+        )
     return shares
 
 
-def _find_odds_of_game(entry: _Entry, where: str) -> Fraction:
-    """Return the odds of the game's level for the stake."""
-    return _play_of_game(entry, where).odds
+def _find_odds_of_game(entry: _Entry, location: str) -> Fraction:
+    """Return the odds of hitting the level that the definition of the entry's game states for the stake."""
+    return _find_level_play(entry, location).odds
 
 
-def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
-    """Return the game's level for the stake; its other figures must equal the level's."""
+def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
+    """Return the level that the entry's game plays for with the stake; its figures must equal the entry's."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:
-        raise LevelFileError(f"{where}: game: {error}") from None
+        raise LevelFileError(f"{location}: game: {error}") from None
     for cents in game.denominations_cents:
         for play in game.list_every_level():
             if play.level == entry.game_level and play.stake_credits * cents == entry.stake_cents:
-                _check_same_as_game(entry, play, cents, where)
+                _check_same_as_game(entry, play, cents, location)
                 return play
     raise LevelFileError(
-        f"{where}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
+        f"{location}: game_level: {entry.game} plays for no {entry.game_level!r} at {entry.stake_cents}"
     )
 
 
-def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, where: str) -> None:
+def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, location: str) -> None:
     """Raise LevelFileError unless the level's terms are those of the game that plays for it."""
     if not play.one_price:
-        raise LevelFileError(f"{where}: game_level: wagers of several prices play for it")
+        raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:
-        raise LevelFileError(f"{where}: increment: the game adds {play.increment}")
+        raise LevelFileError(f"{location}: increment: the game adds {play.increment}")
     if entry.mystery != (play.ceiling_credits is not None):
-        raise LevelFileError(f"{where}: mystery: the game defines {str(not entry.mystery).lower()}")
+        raise LevelFileError(f"{location}: mystery: the game defines {str(not entry.mystery).lower()}")
     if play.ceiling_credits is not None:
         terms = (play.reset_credits * cents, play.ceiling_credits * cents)
         if terms != (entry.base_cents, entry.ceiling_cents):
             raise LevelFileError(
-                f"{where}: base_cents, ceiling_cents: the game defines {terms[0]} and {terms[1]}"
+                f"{location}: base_cents, ceiling_cents: the game defines {terms[0]} and {terms[1]}"
             )

@@ -18,7 +18,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An amount on the display, minor units, and its status."""
+    """The amount that a progressive level displays, in minor units, and whether it is current."""
 
     amount_cents: int
     status: Status
@@ -26,7 +26,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """The controller's count of this machine's contributions: see :class:`egm.progressive.round.LinkMark`."""
+    """The controller's count of this machine's contributions to a level."""
 
     counted: int
     since: int
@@ -34,36 +34,36 @@ class Position:
 
 
 class LevelDisplay(Protocol):
-    """The current values of linked levels as last received."""
+    """Source of the amounts that linked progressive levels show, as last received."""
 
     def shown(self, pool: str) -> Shown:
-        """Return what a linked level shows now; zero and down if it was never received."""
+        """Return the amount that a linked level shows now; zero and down if it was never received."""
         ...
 
 
 class LinkedLevels(LevelDisplay, Protocol):
-    """The levels of a controller, which counts this machine's contributions."""
+    """Source of the levels of a controller, which counts this machine's contributions."""
 
     def position(self, pool: str) -> Position | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 
     def decided(self, pool: str) -> int:
-        """Return the sequence number of the last contribution whose mystery result is known and recorded."""
+        """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
         ...
 
 
 class BroadcastLevels(LevelDisplay, Protocol):
-    """The values of levels as a SAS host broadcasts them."""
+    """Source of the levels whose amounts a SAS host broadcasts."""
 
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
-        """Store a broadcast: the displayed amounts of a group's levels, minor units."""
+        """Store a host's broadcast: the displayed amounts of a group's levels, minor units."""
         ...
 
 
 @dataclass(slots=True)
 class LevelDisplays:
-    """A machine's sources of linked amounts; None for those not connected."""
+    """A machine's sources of linked levels' amounts; None for those not connected."""
 
     link: LinkedLevels | None = None
     broadcasts: BroadcastLevels | None = None

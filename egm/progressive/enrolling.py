@@ -56,7 +56,7 @@ PERSONS: Final = 2
 
 @dataclass(slots=True)
 class Enrolling:
-    """The machine's link files, the stick, and the answer that was read from it but is not in use yet."""
+    """What enrolment with the link works on: the link's files, the stick, and an answer read but not in use yet."""
 
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
@@ -65,22 +65,22 @@ class Enrolling:
 
 
 def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
-    """At start-up, put the certificate named by the journal into use; or record one that the journal does not name."""
+    """At start-up, put the link certificate named by the journal into use; or record one that it does not name."""
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
     in_use = machine.memory.read(CertificateInUse, ProgressiveKey.CERTIFICATE)
-    stored = "" if in_use is None else in_use.certificate
+    digest = "" if in_use is None else in_use.certificate
     try:
-        if stored and stored != folder.current and folder.holds(stored):
-            folder.switch(stored)
+        if digest and digest != folder.current and folder.holds(digest):
+            folder.put_into_use(digest)
         facts = folder.facts()
-        if facts is not None and stored != folder.current:
+        if facts is not None and digest != folder.current:
             signed = machine.memory.get(IntegrityKey.CABINET)
             _record_certificate(
-                machine, facts, signed["persons"] if not stored and signed is not None else ()
+                machine, facts, signed["persons"] if not digest and signed is not None else ()
             )
-        folder.tidy()
+        folder.remove_unused_files()
     except EnrolmentError as error:
         machine.post(
             ENROLMENT_REFUSED,
@@ -89,7 +89,7 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
 
 
 def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
-    """Record a certificate put into use by persons, or found in use without a known author."""
+    """Record a link certificate put into use by persons, or found in use without a known author."""
     state: dict[str, object] = {ProgressiveKey.CERTIFICATE: CertificateInUse(certificate=facts.certificate)}
     if len(persons) >= PERSONS:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
@@ -149,7 +149,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
-    """Write a certificate request to the stick, and record it; an answer read before is dropped."""
+    """Write a certificate request to the stick, and record it; an answer read earlier is dropped."""
     enrolling = machine.state(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
@@ -161,7 +161,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
 
 
 def _read_answer(machine: Machine, persons: list[str]) -> None:
-    """Read the answer from the stick and check it; record it and wait for the next step to put it into use."""
+    """Read the answer to the certificate request from the stick, check it and record it; it is not in use yet."""
     enrolling = machine.state(Enrolling)
     enrolling.answer = None
     answer = enrolling.stick.answer()
@@ -173,7 +173,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
 
 def _check_answer(machine: Machine, facts: Facts) -> None:
     """Raise EnrolmentError unless the answer is for this machine and its request, and names the configured broker."""
-    key, link = machine.state(Enrolling).folder.asking(), machine.state(Enrolling).link
+    key, link = machine.state(Enrolling).folder.read_request_key(), machine.state(Enrolling).link
     facts.check(
         machine.identity.serial,
         "" if key is None else compute_key_digest(key.public_key()),
@@ -184,22 +184,22 @@ def _check_answer(machine: Machine, facts: Facts) -> None:
 
 
 def _use_answer(machine: Machine, persons: list[str]) -> None:
-    """Put the answer that was read into use as the machine's certificate, and record the persons."""
+    """Put the certificate of the answer that was read into use, and record the persons."""
     enrolling = machine.state(Enrolling)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
     facts = enrolling.answer.facts()
     _check_answer(machine, facts)
-    name = enrolling.folder.stage(enrolling.answer)
+    name = enrolling.folder.store_answer(enrolling.answer)
     enrolling.answer = None
     _record_certificate(machine, facts, persons)
-    enrolling.folder.switch(name)
-    enrolling.folder.tidy()
+    enrolling.folder.put_into_use(name)
+    enrolling.folder.remove_unused_files()
 
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
-    """Return a certificate as a table, for persons who compare it with what the controller's staff state.
+    """Return a link certificate's facts as a table, for persons who compare it with what the controller's staff state.
 
     ``other_authority``: whether to point out that another authority has signed it than before.
     """
@@ -221,23 +221,23 @@ def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False)
 
 
 class LinkPage(Place):
-    """Service page with the certificate in use, the request, the answer, and the next step."""
+    """The service page of enrolment with the link: certificate in use, request, answer, and the next step."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the page in its current state."""
+        """Return the enrolment page in its current state."""
         keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
         return ServicePage(
             id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open the form of the touched step."""
+        """Open the form of the enrolment step that was touched."""
         steps = _list_open_forms(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
-    """Return the forms of the steps that are possible now."""
+    """Return the forms of the enrolment steps that are possible now."""
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
     answered = machine.state(Enrolling).answer is not None
@@ -251,18 +251,18 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
-        key = enrolling.folder.asking()
+        key = enrolling.folder.read_request_key()
         if key is not None:
             yield build_pair_table(
                 (("link.key", say_plain(compute_key_digest(key.public_key()))),), say("service.link.asks")
             )
         if enrolling.answer is not None:
             facts = enrolling.answer.facts()
-            present = None
+            current_facts = None
             with suppress(EnrolmentError):  # reported with the certificate in use
-                present = enrolling.folder.facts()
-            other = present is not None and present.authority != facts.authority
-            yield build_fact_table(facts, "answer", other_authority=other)
+                current_facts = enrolling.folder.facts()
+            is_other_authority = current_facts is not None and current_facts.authority != facts.authority
+            yield build_fact_table(facts, "answer", other_authority=is_other_authority)
     except OperatorError as error:
         yield build_error_table(error)
 

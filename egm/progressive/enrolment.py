@@ -50,7 +50,7 @@ _FAILURES: Final[Mapping[int, str]] = {
 
 
 class EnrolmentError(OperatorError):
-    """The request cannot be fulfilled; ``code`` names its text (``notice.refused.<code>``)."""
+    """The error that a step of the enrolment fails; ``code`` names its text (``notice.refused.<code>``)."""
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(", ".join((code, *(f"{name} {value}" for name, value in values.items()))))
@@ -59,7 +59,7 @@ class EnrolmentError(OperatorError):
 
 
 def compute_digest(data: bytes) -> str:
-    """Return the digest that persons compare: 32 hexadecimal digits of SHA-256, in groups of four."""
+    """Return the digest of a certificate that persons compare: 32 hexadecimal digits of SHA-256, in groups of four."""
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
 
@@ -70,7 +70,7 @@ def compute_key_digest(key: Ed25519PublicKey) -> str:
 
 
 def _list_common_names(subject: x509.Name) -> list[str]:
-    return [str(one.value) for one in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    return [str(attribute.value) for attribute in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
 
 
 # ---------------------------------------------------------------------------------------------- what travels
@@ -82,7 +82,7 @@ def create_request(key: Ed25519PrivateKey, serial: str) -> str:
 
 
 def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
-    """Return the serial and the key of a request. Raises OperatorError for an invalid one."""
+    """Return the serial and the key of a machine's certificate request. Raises OperatorError for an invalid one."""
     if not text:
         raise OperatorError(
             "no machine has written its request onto the stick yet: that comes before the answer"
@@ -116,7 +116,7 @@ class Answer:
     signature: str = ""
 
     def signed(self, authority: Ed25519PrivateKey) -> Self:
-        """Return a copy signed by its authority."""
+        """Return a copy of the answer signed by its authority."""
         return replace(self, signature=authority.sign(self._encode_content()).hex())
 
     def _encode_content(self) -> bytes:
@@ -139,7 +139,7 @@ class Answer:
         raise EnrolmentError("link_not_whole")
 
     def facts(self) -> "Facts":
-        """Return the facts in the certificates. Raises EnrolmentError if the answer is incomplete or not signed."""
+        """Return the facts in the answer's certificates. Raises EnrolmentError if it is incomplete or not signed."""
         try:
             with raise_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
@@ -152,8 +152,8 @@ class Answer:
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         # Persons compare the first certificate of each text, so nothing may precede or follow it.
-        for one, text in ((certificate, self.certificate), (authority, self.authority)):
-            if one.public_bytes(Encoding.PEM) != text.encode():
+        for certificate_object, text in ((certificate, self.certificate), (authority, self.authority)):
+            if certificate_object.public_bytes(Encoding.PEM) != text.encode():
                 raise EnrolmentError("link_not_whole")
         try:
             with raise_read_errors():
@@ -181,7 +181,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The contents of a certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
+    """The contents of a link certificate and its authority; digests by :func:`compute_digest`, times in UTC."""
 
     serial: str
     key: str
@@ -193,7 +193,7 @@ class Facts:
     broker: str
 
     def to_json(self) -> dict[str, str]:
-        """Return the facts as the JSON that the journal stores."""
+        """Return the certificate's facts as the JSON that the journal stores."""
         data = {name: str(value) for name, value in asdict(self).items()}
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
@@ -252,30 +252,33 @@ class Stick:
         self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
+        """Read the content of the stick's device."""
         with self.path.open("rb") as device:
             return device.read(_SIZE)
 
     def _write(self, data: bytes) -> None:
+        """Write ``data`` to the stick's device durably. Raises EnrolmentError if it does not fit."""
         with self.path.open("r+b", buffering=0) as device:
             if device.write(data) != len(data):
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
-    def _run_device_operation(self, do: Callable[[], _T]) -> _T:
-        """Run a device operation in a thread, waiting no longer than the limit.
+    def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
+        """Run an operation on the stick in a thread, waiting no longer than the limit.
 
         A stick may stall forever, and the machine must continue. While one stalls, no other operation is
         started on it. Errors are raised with a text for the person at the machine.
         """
-        name, done = f"stick {self.path}", Future[_T]()
+        name, result = f"stick {self.path}", Future[_T]()
         if any(thread.name == name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
+            """Perform the operation, and store its result or its error for the waiting thread."""
             try:
-                done.set_result(do())
+                result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)
-                done.set_exception(error)
+                result.set_exception(error)
 
         thread = threading.Thread(target=set_result, name=name, daemon=True)
         thread.start()
@@ -283,6 +286,6 @@ class Stick:
         if thread.is_alive():
             raise EnrolmentError("link_stick_lost")
         try:
-            return done.result()
+            return result.result()
         except OSError as error:
             raise EnrolmentError(_FAILURES.get(error.errno or 0, "link_stick_lost")) from error

@@ -77,7 +77,7 @@ LEVEL_MOVED: Final = Entry(
 # ---------------------------------------------------------------------------------------------- the register of wins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelHit:
-    """A line of the register of level wins."""
+    """A hit of a progressive level was entered in the register of level wins."""
 
     machine: Serial
     play_id: str
@@ -112,7 +112,7 @@ BROADCAST_LEVEL_HIT: Final = Entry(
 # ---------------------------------------------------------------------------------------------- claims
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAward:
-    """The controller has locked the amount of a claim."""
+    """The controller has locked the amount of a claim to a progressive level."""
 
     claim: str
     pool: str
@@ -259,14 +259,14 @@ class CertificateInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLinked:
-    """A level of a controller was configured, and the machine counts its contributions from now on."""
+    """A progressive level of a controller was configured, and the machine counts its contributions from now on."""
 
     pool: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionsCounted:
-    """How many contributions of this machine a controller has counted."""
+    """A controller has reported how many contributions of this machine it has counted."""
 
     pool: str
     counted: Count
@@ -275,7 +275,7 @@ class ContributionsCounted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRefused:
-    """A message was refused by the controller or could not be understood."""
+    """A message of the progressive link was refused by the controller or could not be understood."""
 
     code: str
     """The code of the refusal."""
@@ -287,14 +287,14 @@ class MessageRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkDisconnected:
-    """The connection to the controller was lost."""
+    """The connection to the progressive controller was lost."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLink:
-    """A level is received again, or no longer."""
+    """A progressive level of a controller or host is received again, or no longer."""
 
     pool: str
     status: str = omit_if_default("")

@@ -12,7 +12,7 @@ from egm.staff.events import FilledForm, RulingForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardLocked:
-    """A controller has locked the amount of a claim, in minor units."""
+    """A controller's report that it has locked the amount of a claim, in minor units."""
 
     claim: str
     amount_cents: int
@@ -20,14 +20,14 @@ class AwardLocked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimPaid:
-    """A controller has recorded the payment of a claim."""
+    """A controller's report that it has recorded the payment of a claim."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MysteryReported:
-    """A controller reports that a contribution of this machine has won a mystery level."""
+    """A controller's report that a contribution of this machine has won a mystery level."""
 
     level: str
     won: Annotated[Won, IN_MEMORY]
@@ -35,7 +35,7 @@ class MysteryReported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelForm(FilledForm):
-    """A form by which everything that one level holds is moved to another."""
+    """A form by which staff move everything that one progressive level holds to another."""
 
     source: str = ""
     target: str = ""
@@ -50,7 +50,7 @@ class EnrolmentForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForm(RulingForm):
-    """A ruling on an unproved prize: it is paid or declined."""
+    """A form by which two persons rule on an unproved prize: it is paid or declined."""
 
     decision: str = ""
 

@@ -18,7 +18,7 @@ RETRY_NS: Final = 2_000_000_000
 
 @dataclass(slots=True)
 class Feeder:
-    """The state of one linked level that this machine feeds. Times are monotonic nanoseconds."""
+    """The state of one linked progressive level that this machine feeds. Times are monotonic nanoseconds."""
 
     pool: Pool
     prize: int = 0
@@ -57,11 +57,11 @@ class Feeder:
 
     @property
     def last(self) -> int:
-        """Return the sequence number of the last contribution made."""
+        """Return the sequence number of this machine's last contribution to the level."""
         return self.pending[-1].sequence if self.pending else self.counted
 
-    def parted(self) -> None:
-        """Handle the loss of the connection: the machine must enrol again, and contributions are sent again."""
+    def reset_connection(self) -> None:
+        """Reset what depends on the connection, which is lost: enrol again, and send contributions again."""
         self.joined = False
         self.refused = None
         self.values_heard = 0
@@ -78,34 +78,37 @@ class Feeder:
         The increment must be the game's, and the base at least the one on which the game's return is based
         (s.93). A mystery level must have the same ceiling.
         """
-        ours = self.pool.definition.terms
-        if joined.increment != ours.increment:
-            return Reason.OTHER_INCREMENT, f"{joined.increment}, this machine adds {ours.increment}"
-        if joined.base_cents < ours.base_cents:
-            return Reason.OTHER_TERMS, f"base {joined.base_cents}; this machine's game says {ours.base_cents}"
+        own_terms = self.pool.definition.terms
+        if joined.increment != own_terms.increment:
+            return Reason.OTHER_INCREMENT, f"{joined.increment}, this machine adds {own_terms.increment}"
+        if joined.base_cents < own_terms.base_cents:
+            return (
+                Reason.OTHER_TERMS,
+                f"base {joined.base_cents}; this machine's game says {own_terms.base_cents}",
+            )
         shares = {str(share): odds for share, odds in self.pool.definition.chance.shares.items()}
         if joined.shares != shares:
             here = f"this machine's game says {_format_odds(shares)}"
             return Reason.OTHER_ODDS, f"parts won of it: {_format_odds(joined.shares)}; {here}"
         ceiling_cents = joined.ceiling_cents if joined.mystery else None
-        if ceiling_cents != (ours.ceiling_cents if ours.mystery else None):
-            why = f"to be won by {ceiling_cents}; this machine's game says {ours.ceiling_cents}"
+        if ceiling_cents != (own_terms.ceiling_cents if own_terms.mystery else None):
+            why = f"to be won by {ceiling_cents}; this machine's game says {own_terms.ceiling_cents}"
             return Reason.OTHER_TERMS, why
         return None
 
     def shown(self, now_ns: int, stale_ns: int) -> Shown:
-        """Return the level's amount, and whether it is current."""
+        """Return the amount that the level shows, and whether it is current."""
         if not self.joined or self.heard_ns is None:
             return Shown(self.amount_cents, Status.DOWN)
         fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
-        """Process a value; return what is wrong with it, or an empty string.
+        """Process a value of the level that the controller published; return what is wrong with it, or empty.
 
-        An outdated value is ignored (:meth:`Value.follows`). A lower amount is wrong unless the value also reports
-        that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and does not
-        count as a sign of life.
+        An outdated value is ignored (:meth:`Value.follows`). A lower amount is wrong unless the value also
+        reports that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and
+        does not count as a sign of life.
         """
         silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, silent=silent):
@@ -121,7 +124,7 @@ class Feeder:
         return ""
 
     def count(self, sequence: int, now_ns: int) -> None:
-        """Note that all contributions up to ``sequence`` are durable at the controller.
+        """Drop the contributions up to ``sequence``, which the controller has counted and made durable.
 
         The retry time of contributions sent but not yet counted starts again, so that a slow controller is
         not sent everything again.
@@ -143,10 +146,10 @@ class Feeder:
             return []
         if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:
             self.sent = self.counted
-        found = [c for c in self._list_sendable_contributions() if c.sequence > self.sent]
-        if found:
-            self.sent, self.sent_ns = found[-1].sequence, now_ns
-        return found
+        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.sent]
+        if contributions:
+            self.sent, self.sent_ns = contributions[-1].sequence, now_ns
+        return contributions
 
     def _list_sendable_contributions(self) -> list[Contribution]:
         """Return the oldest contributions that the controller has not counted, as many as may be sent at a time."""

@@ -47,14 +47,14 @@ from egm.progressive.level import Level
 from egm.progressive.level_views import find_shown, list_played_levels, read_own_level
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
-from egm.progressive.round import FormerPool, LinkMark, Memory, Round
+from egm.progressive.round import FormerPool, LevelMemory, LinkMark, Round
 from egm.staff.desk import find_actor
 from meters import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Award:
-    """One hit of a game. ``amount_cents`` is locked, minor units; None until a controller has replied."""
+    """A game's hit of a progressive level. ``amount_cents``: locked, minor units; None until a controller replies."""
 
     pool: str
     level: str
@@ -66,7 +66,7 @@ class Award:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def open_levels(machine: Machine) -> None:
-    """Open new levels of this machine, record changed terms, and prove every level.
+    """Open new progressive levels of this machine, record changed terms, and prove every level.
 
     A level of a controller gets its mark, so that the memory names it before the first wager for it. A
     changed parameter takes effect after the next win (NY 5321.18(b)(4)). A level that is no longer configured
@@ -77,8 +77,8 @@ def open_levels(machine: Machine) -> None:
             _store_first_mark(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
-        stored = machine.journal.state(key)
-        if stored is None:
+        levels = machine.journal.state(key)
+        if levels is None:
             level = Level.open(terms)
             machine.post(
                 LEVEL_OPENED,
@@ -93,12 +93,12 @@ def open_levels(machine: Machine) -> None:
                 state={key: level},
             )
             continue
-        level = Level.from_json(stored)
+        level = Level.from_json(levels)
         changed = level.change(terms)
         if changed != level:
             machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed})
-    for key, stored in machine.journal.states(ProgressiveKey.LEVEL).items():
-        level = Level.from_json(stored)
+    for key, levels in machine.journal.states(ProgressiveKey.LEVEL).items():
+        level = Level.from_json(levels)
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 
@@ -130,10 +130,10 @@ def continue_round(machine: Machine, game: GameRecord) -> Round:
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """Return a level of an open game as it is configured now; if it no longer is, as recorded with the game."""
-    known = machine.state(Pools).by_id.get(pool)
-    if known is not None:
-        return known
+    """Return a pool of an open game as it is configured now; if it no longer is, as recorded with the game."""
+    configured_pool = machine.state(Pools).by_id.get(pool)
+    if configured_pool is not None:
+        return configured_pool
     share = next((share for share in game.fed if share.pool == pool), None)
     if share is None:
         return FormerPool(id=pool, keeper=Keeper.BROADCAST)
@@ -142,10 +142,10 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     """Return the amount that a level shows to an open game; if it is no longer received, the last amount."""
-    known = machine.state(Pools).by_id.get(pool)
-    now_cents = 0 if known is None else find_shown(machine, known).amount_cents
-    before = game.broadcast_cents
-    return now_cents or (before[pool] if pool in before else find_mark(machine, pool).shown_cents)
+    configured_pool = machine.state(Pools).by_id.get(pool)
+    now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
+    last_cents = game.broadcast_cents
+    return now_cents or (last_cents[pool] if pool in last_cents else find_mark(machine, pool).shown_cents)
 
 
 def _build_round(
@@ -156,7 +156,7 @@ def _build_round(
     step: str,
 ) -> Round:
     """Return the progressive part of a step: what the wager feeds, and what the levels hold before it."""
-    memory = Memory(
+    memory = LevelMemory(
         level=lambda pool: _read_level(machine, pool),
         mark=lambda pool: find_mark(machine, pool),
         shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
@@ -167,17 +167,17 @@ def _build_round(
 
 
 def _build_claim_prefix(machine: Machine) -> str:
-    """Return the prefix of this machine's claims, unique among machines."""
+    """Return the prefix of the ids of this machine's claims, unique among machines."""
     return machine.journal.public_key.hex()[:12]
 
 
 def _is_own(machine: Machine, pool: str) -> bool:
-    """Return whether a level is or was this machine's own."""
+    """Return whether a progressive level is or was this machine's own, not a controller's or a host's."""
     return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
 
 def _read_level(machine: Machine, pool: str) -> Level:
-    """Return the stored state of a level of this machine."""
+    """Return the stored state of a progressive level of this machine."""
     level = read_own_level(machine, pool)
     if level is None:
         raise LocalError(f"the level {pool} was never opened")
@@ -186,17 +186,17 @@ def _read_level(machine: Machine, pool: str) -> Level:
 
 def find_mark(machine: Machine, pool: str) -> LinkMark:
     """Return how many contributions this machine has made to a linked level, and how many are counted."""
-    known = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
+    mark = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
     link = machine.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
     if link is None or position is None:
-        return known
+        return mark
     shown_cents = link.shown(pool).amount_cents
-    return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
+    return LinkMark(sequence=mark.sequence, shown_cents=shown_cents, **asdict(position))
 
 
 def build_step_state(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
-    """Return the state that the journal entry of a step sets: the levels, marks, claims and unread wins."""
+    """Return the state that a game step's journal entry sets: levels, marks, claims and unread level wins."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -232,7 +232,7 @@ def build_step_state(machine: Machine, game: GameRecord, progressive_round: Roun
 
 # ---------------------------------------------------------------------------------------------- what was hit
 def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
-    """Return the level wins of a game, for the screen."""
+    """Return the progressive level wins of a game, for the screen."""
     return tuple(
         ProgressiveWin(
             id=award.pool,
@@ -247,12 +247,12 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 
 def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
-    """Return every hit of a game so far, with its locked amount if there is one."""
+    """Return every level hit of a game so far, with its locked amount if there is one."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
 def _build_award(machine: Machine, hit: Hit) -> Award:
-    """Return a hit of a game, with its amount as far as it is locked."""
+    """Return a game's level hit, with its amount as far as it is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
@@ -266,12 +266,12 @@ def _build_award(machine: Machine, hit: Hit) -> Award:
 
 
 def sum_award_cents(machine: Machine, game: GameRecord) -> int:
-    """Return the total of a game's locked awards, minor units."""
+    """Return the total of a game's locked level awards, in minor units."""
     return sum(award.amount_cents or 0 for award in list_awards(machine, game))
 
 
 def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
-    """Return the transfers that pay a game's awards to ``target``, each from its own level's account."""
+    """Return the transfers that pay a game's level awards to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
         for award in list_awards(machine, game)
@@ -280,7 +280,7 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
-    """Return the state that the end of a game sets: its claims are paid, and it waits for no award."""
+    """Return the state that the end of a game sets: its level claims are paid, and it waits for no award."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
@@ -294,7 +294,7 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
 
 
 def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
-    """Write a game's hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
+    """Write a game's level hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
             machine,
@@ -321,7 +321,7 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one hit into the win register, once: ``entry_id`` is its own id."""
+    """Write one level hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
     if machine.journal.knows(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
@@ -341,12 +341,12 @@ def register_hit(
 
 
 def format_paid_pools(machine: Machine, game: GameRecord) -> str:
-    """Return the levels paid by a hand-pay, for the win register; otherwise empty."""
+    """Return the names of the levels that a game's hand-pay pays, for the win register; otherwise empty."""
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
 def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
-    """Return the transfers and state that reverse the hits of a void game: the amounts return to their levels.
+    """Return the transfers and state that reverse a void game's level hits: the amounts return to their levels.
 
     A hit of a broadcast level that its host has not read is no longer reported.
     """
@@ -363,7 +363,7 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
 
 
 def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
-    """Return whether an attendant must pay: a level at or above the profile's limit, or one without a reply."""
+    """Return whether an attendant must pay the game: a level at or above the profile's limit, or without a reply."""
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
@@ -373,7 +373,7 @@ def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 def levels_are_up(machine: Machine, _: Event) -> bool:
-    """Return whether every level of the bet shows an amount that would be paid."""
+    """Return whether every progressive level of the bet shows an amount that would be paid."""
     return all(find_shown(machine, pool).status is Status.UP for pool in list_played_levels(machine))
 
 
@@ -402,18 +402,18 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """Return the event that ends the game, which has been shown and whose award is now locked."""
+    """Return the event that ends the open game, which has been shown and whose level award is now locked."""
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets an attendant pay the amount shown if no controller replies."""
+    """Return whether the profile lets an attendant pay a level's shown amount if no controller replies."""
     return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def await_award(machine: Machine, _: Event) -> None:
-    """Wait for the controller: the game has been shown and its award is not locked yet."""
+    """Let the game that has been shown wait for the controller, which has not locked its level award yet."""
     game = open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 
@@ -428,10 +428,10 @@ def record_award(machine: Machine, event: Event) -> None:
     claim, amount_cents = award.claim, award.amount_cents
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
-    held = unproved.list_held_prizes(machine).get(claim)
-    if held is not None and held.amount_cents == amount_cents:
-        unproved.hold_prize(machine, claim, held)
-    elif record is not None and record.amount_cents is None and record.way is None and held is None:
+    held_prize = unproved.list_held_prizes(machine).get(claim)
+    if held_prize is not None and held_prize.amount_cents == amount_cents:
+        unproved.hold_prize(machine, claim, held_prize)
+    elif record is not None and record.amount_cents is None and record.way is None and held_prize is None:
         why = unproved.find_award_doubt(machine, record, amount_cents)
         if why:
             unproved.hold_prize(
@@ -457,7 +457,7 @@ def record_award(machine: Machine, event: Event) -> None:
 
 
 def close_claim(machine: Machine, event: Event) -> None:
-    """Close a claim whose payment the controller has recorded."""
+    """Close a level claim whose payment the controller has recorded."""
     claim = event.of(ClaimPaid).claim
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
@@ -466,7 +466,7 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """Settle a hit for which no controller replies, at the amount that the machine showed when it was hit.
+    """Settle a level hit for which no controller replies, at the amount that the machine showed when it was hit.
 
     An attendant decides this.
     """
@@ -506,5 +506,5 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield notices about what the open game waits for: a locked award, or a mystery result."""
     if machine.memory.get(ProgressiveKey.AWAITING) is not None:
         game = open_game(machine)
-        won = game is not None and list_awards(machine, game)
-        yield Notice(code="award_awaited" if won else "mystery_awaited", severity="warning")
+        has_awards = game is not None and list_awards(machine, game)
+        yield Notice(code="award_awaited" if has_awards else "mystery_awaited", severity="warning")

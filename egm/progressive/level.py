@@ -22,16 +22,16 @@ FULL_LEVEL: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """A level whose pools do not add up, or a malformed record of one."""
+    """The error that a progressive level's pools do not add up, or that its record is malformed."""
 
 
 class TermsError(OperatorError):
-    """Invalid parameters of a level; the text says which, and why."""
+    """The error that a progressive level's parameters are invalid; the text says which, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The parameters of a level, fixed while it is open (NY 5321.18(b)(4))."""
+    """The parameters of a progressive level, fixed while it is open (NY 5321.18(b)(4))."""
 
     base_cents: int
     """The amount shown after a reset."""
@@ -62,13 +62,13 @@ class Terms:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Decode the terms. Raises RecordError or :class:`TermsError` if they are invalid."""
+        """Decode a level's terms from JSON. Raises RecordError or :class:`TermsError` if they are invalid."""
         return from_json(cls, data, "the terms of a level")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """The current state of one level. Amounts are minor units, exact; ``paid`` and ``hits`` count since it opened."""
+    """The state of a progressive level. Amounts are exact minor units; ``paid`` and ``hits`` count since it opened."""
 
     terms: Terms
     current: Fraction
@@ -98,7 +98,7 @@ class Level:
         return self.current + self.hidden + self.overflow
 
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
-        """Return (favourable, bound): this wager hits if a number drawn below ``bound`` is less than ``favourable``.
+        """Return (favourable, bound) for drawing a mystery hit: a number below ``bound`` hits if below ``favourable``.
 
         Return None for a level that is no mystery, or if the wager adds nothing.
 
@@ -133,12 +133,12 @@ class Level:
         return _add_amount(grown, shown)
 
     def hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
-        """Pay the amount shown; return it (minor units) and the level after the reset.
+        """Pay the amount that the level shows; return it (minor units) and the level after the reset.
 
         A full hit moves the whole hidden pool to the new base, the operator pays what is still missing, and
-        changed terms take effect. A partial hit (``share`` below 1, rounded down to a minor unit) only refills
-        the level up to its base, from the hidden pool first; changed terms keep waiting. In both cases the
-        overflow follows, up to the ceiling, and fractions of a minor unit stay in their pool.
+        changed terms take effect. A partial hit (``share`` below 1, rounded down to a minor unit) only
+        refills the level up to its base, from the hidden pool first; changed terms keep waiting. In both
+        cases the overflow follows, up to the ceiling, and fractions of a minor unit stay in their pool.
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
@@ -146,7 +146,7 @@ class Level:
         return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
-        """Return the level after a hit that was paid ``more_cents`` above its award (negative: below).
+        """Return the level after correcting a hit that was paid ``more_cents`` above its award (negative: below).
 
         An amount paid too little returns to the level; an excess is taken out of it, and the amount then
         missing below the base is paid in as at a hit of a share.
@@ -156,13 +156,13 @@ class Level:
         return _add_amount(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
     def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
-        """Return the level after ``amount_cents`` were paid from the amount shown.
+        """Return the level after ``amount_cents`` were paid out of the amount that it shows.
 
         ``takes_all``: whether this is the whole amount shown, or a part.
         """
         terms = (self.next_terms or self.terms) if takes_all else self.terms
-        left = self.current - amount_cents
-        missing = max(0, terms.base_cents - left.numerator // left.denominator)
+        remaining = self.current - amount_cents
+        missing = max(0, terms.base_cents - remaining.numerator // remaining.denominator)
         hidden = self.hidden.numerator // self.hidden.denominator
         from_hidden = hidden if takes_all else min(hidden, missing)
         from_overflow = self.overflow.numerator // self.overflow.denominator
@@ -171,7 +171,7 @@ class Level:
             self,
             terms=terms,
             next_terms=None if takes_all else self.next_terms,
-            current=left,
+            current=remaining,
             hidden=self.hidden - from_hidden,
             overflow=self.overflow - from_overflow,
             seeded=self.seeded + seed_cents,
@@ -204,14 +204,14 @@ class Level:
         return amount, empty
 
     def receive(self, amount: Fraction) -> "Level":
-        """Return the level after adding what another level held."""
+        """Return the level after adding what another level held and has moved to it."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
         return _add_amount(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
-        """Prove the invariant to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
+        """Check that the level's pools add up to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
         total_in = self.contributed + self.seeded + self.received
         went = self.paid + self.current + self.hidden + self.overflow + self.released
         if total_in != went:

@@ -16,7 +16,7 @@ from egm.progressive.pools import Pools
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
-    """Return whether a level may be moved: it holds money and no game plays for it, and games play for the target."""
+    """Return whether staff may move a level: it holds money and no game plays for it, and games play for the target."""
     pools, form = machine.state(Pools), event.of(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (

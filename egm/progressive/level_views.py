@@ -20,7 +20,7 @@ def read_own_level(machine: Machine, pool: str) -> Level | None:
 
 
 def find_shown(machine: Machine, pool: Pool) -> Shown:
-    """Return the amount that a level shows now, and whether it is current; down if its source is not connected."""
+    """Return the amount that a progressive level shows now; down if its source is not connected."""
     if pool.is_own:
         level = read_own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
@@ -30,27 +30,27 @@ def find_shown(machine: Machine, pool: Pool) -> Shown:
 
 
 def list_played_levels(machine: Machine) -> tuple[Pool, ...]:
-    """Return the levels that the current bet plays for; empty without a bet."""
+    """Return the progressive levels that the current bet plays for; empty without a bet."""
     bet = find_bet_in_force(machine)
     return () if bet is None else bet.pools
 
 
 def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
-    """Return the levels of the selected bet and of every side bet of its table, for the screen.
+    """Return the progressive levels of the selected bet and of every side bet of its table, for the screen.
 
     A side bet's level must be visible at the table whether or not one plays for it (Québec by-law, ss.21.2,
     67.21).
     """
-    seen = {pool.id: pool for pool in list_played_levels(machine)}
+    pools = {pool.id: pool for pool in list_played_levels(machine)}
     game = machine.games.get(machine.selection.game_id)
     if game is not None:
         offered = machine.state(Pools).find_side_bet_pools(game, machine.selection.denomination_cents)
-        seen |= {pool.id: pool for pool in offered.values()}
-    return tuple(_build_view(machine, pool) for pool in seen.values())
+        pools |= {pool.id: pool for pool in offered.values()}
+    return tuple(_build_view(machine, pool) for pool in pools.values())
 
 
 def find_all_shown(machine: Machine) -> dict[str, Shown]:
-    """Return what every level of this machine shows now, by id, whatever is being played."""
+    """Return the amount that every progressive level of this machine shows now, by id, whatever is being played."""
     return {
         pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.state(Pools).by_id.items())
     }
@@ -69,14 +69,14 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
 
 
 def _build_view(machine: Machine, pool: Pool) -> ProgressiveView:
-    """Return a level as the screen displays it."""
-    now = find_shown(machine, pool)
+    """Return a progressive level as the screen displays it."""
+    amount = find_shown(machine, pool)
     return ProgressiveView(
         id=pool.id,
         level=pool.level,
         names=dict(pool.definition.names),
-        amount_cents=now.amount_cents,
-        status=now.status.value,
+        amount_cents=amount.amount_cents,
+        status=amount.status.value,
         kind=pool.definition.kind.value,
         mystery=pool.definition.terms.mystery,
     )

@@ -18,27 +18,27 @@ from egm.staff.words import build_pair_table, say, say_local, say_money, say_num
 
 
 def build_level_tables(machine: Machine) -> tuple[Table, ...]:
-    """Return one table per level: the machine's own, closed ones too, then those of a controller or host."""
-    own = {
+    """Return one table per progressive level: the machine's own, closed ones too, then a controller's or host's."""
+    own_levels = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
     }
-    linked = [pool for pool in machine.state(Pools).by_id if pool not in own]
+    linked = [pool for pool in machine.state(Pools).by_id if pool not in own_levels]
     return (
         *(
             build_pair_table(_iter_own_rows(level), _build_title(machine, pool))
-            for pool, level in own.items()
+            for pool, level in own_levels.items()
         ),
         *(build_pair_table(_iter_linked_rows(machine, pool), _build_title(machine, pool)) for pool in linked),
     )
 
 
 def _build_title(machine: Machine, pool: str) -> Words:
-    """Return the title of a level's table: its name and id, or that the level is no longer configured."""
-    known = machine.state(Pools).by_id.get(pool)
-    if known is None:
+    """Return the title of a level's table: its name and id; or that the level is no longer configured."""
+    configured_pool = machine.state(Pools).by_id.get(pool)
+    if configured_pool is None:
         return say("service.levels.given_up", level=pool)
-    return say_local({code: f"{name} ({pool})" for code, name in known.definition.names.items()})
+    return say_local({code: f"{name} ({pool})" for code, name in configured_pool.definition.names.items()})
 
 
 def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
@@ -58,11 +58,11 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
     """Yield the rows of a level of a controller or host: its amount, and this machine's contributions."""
-    now, made = find_shown(machine, machine.state(Pools).by_id[pool]), find_mark(machine, pool)
-    yield "levels.shows", say_money(now.amount_cents)
-    yield "levels.status", say(f"service.levels.{now.status.value}")
-    yield "levels.contributions", say_number(made.sequence)
-    yield "levels.counted", say_number(made.counted)
+    shown, mark = find_shown(machine, machine.state(Pools).by_id[pool]), find_mark(machine, pool)
+    yield "levels.shows", say_money(shown.amount_cents)
+    yield "levels.status", say(f"service.levels.{shown.status.value}")
+    yield "levels.contributions", say_number(mark.sequence)
+    yield "levels.counted", say_number(mark.counted)
 
 
 PAGES: Final = (

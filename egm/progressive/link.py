@@ -42,12 +42,12 @@ from egm.progressive.pools import Keeper, Pool
 _REFUSED_RETRY_NS: Final = 30_000_000_000
 """A refused level is requested again after this time: somebody may have corrected the cause."""
 
-_OVER_MAX: Final = 64
+_CLOSED_CLAIMS_MAX: Final = 64
 """Completed claims that are remembered, because a repeated award may arrive late."""
 
 
 class Phase(StrEnum):
-    """How far a claim of a linked prize has come."""
+    """How far a claim to a linked level's prize has come."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -55,8 +55,8 @@ class Phase(StrEnum):
 
 
 @dataclass(slots=True)
-class _Open:
-    """A claim that is not closed, and when the last message about it was sent."""
+class _OpenClaim:
+    """An open claim to a linked level, and when the last message about it was sent."""
 
     claim: Claim
     commit: Commit | None = None
@@ -64,7 +64,7 @@ class _Open:
     held: bool = False
     """The controller has reported that a person must rule on it first."""
     lost: bool = False
-    """The controller no longer knows the hit."""
+    """The controller no longer knows the hit that is claimed."""
     sent_ns: int | None = None
 
     @property
@@ -84,31 +84,31 @@ class _Open:
 
 # ---------------------------------------------------------------------------------------------- news
 @dataclass(frozen=True, slots=True)
-class Locked:
-    """The controller has locked a claim's amount, minor units."""
+class AmountLocked:
+    """News: the controller has locked a claim's amount, in minor units."""
 
     claim: str
     amount_cents: int
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
-    """The controller has recorded that a claim is paid."""
+class PaymentRecorded:
+    """News: the controller has recorded that a claim is paid."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
-    """The controller has counted more of this machine's contributions than this machine knows."""
+class ControllerAhead:
+    """News: the controller has counted more of this machine's contributions than this machine knows."""
 
     level: str
     sequence: int
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
-    """The controller has counted fewer contributions than it once reported: it needs those after ``sequence`` again."""
+class ControllerBehind:
+    """News: the controller has lost contributions that it had counted; it needs those after ``sequence`` again."""
 
     level: str
     sequence: int
@@ -116,7 +116,7 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """An event to be recorded: a refusal, or a message that should not have been sent."""
+    """News to be recorded: a refusal by the controller, or a message that it should not have sent."""
 
     code: str
     text: str
@@ -124,7 +124,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class CommitmentReceived:
-    """A mystery level has a new prize: its number, and the commitment to its secret amount."""
+    """News: a mystery level has a new prize: its number, and the commitment to its secret amount."""
 
     level: str
     prize: int
@@ -132,36 +132,48 @@ class CommitmentReceived:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The controller has found that a contribution of this machine wins a mystery level."""
+class MysteryWinFound:
+    """News: the controller has found that a contribution of this machine wins a mystery level."""
 
     level: str
     won: Won
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """The mystery results of this machine's contributions up to ``sequence`` are known."""
+class ResultsKnown:
+    """News: the mystery results of this machine's contributions up to ``sequence`` are known."""
 
     level: str
     sequence: int
 
 
-News = Locked | Over | Ahead | Behind | Complaint | CommitmentReceived | Found | Decided
+News = (
+    AmountLocked
+    | PaymentRecorded
+    | ControllerAhead
+    | ControllerBehind
+    | Complaint
+    | CommitmentReceived
+    | MysteryWinFound
+    | ResultsKnown
+)
 
 
 class Link:
-    """The machine's end of the link. Pass it events; then take the messages to send and the news."""
+    """The machine's end of the link to a controller. Pass it events; then take its messages to send and its news."""
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
-        """Create the link. ``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
+        """Create the link for the linked levels ``pools`` of the machine with serial ``machine``.
+
+        ``stale_ns``: the profile's time limit for a level without news.
+        """
         self._machine = machine
         self._stale_ns = stale_ns
         self.feeders: Mapping[str, Feeder] = {
             pool.id: Feeder(pool) for pool in pools if pool.keeper is Keeper.CONTROLLER
         }
-        self._open: dict[str, _Open] = {}
-        self._over: deque[str] = deque(maxlen=_OVER_MAX)
+        self._open: dict[str, _OpenClaim] = {}
+        self._closed_claims: deque[str] = deque(maxlen=_CLOSED_CLAIMS_MAX)
         self._connected = False
         self._nonce = ""
         self._asked_ns: dict[str, int] = {}
@@ -170,7 +182,7 @@ class Link:
 
     # ------------------------------------------------------------------ what is asked of it
     def shown(self, level: str, now_ns: int) -> Shown:
-        """Return what the machine displays for a linked level now."""
+        """Return the amount that the machine displays for a linked level now."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
@@ -181,18 +193,18 @@ class Link:
         return {claim: entry.phase for claim, entry in self._open.items()}
 
     def take_messages(self) -> list[FromMachine]:
-        """Return and clear the messages to send, in order."""
-        taken, self._to_send = self._to_send, []
-        return taken
+        """Return and clear the messages to send to the controller, in order."""
+        messages, self._to_send = self._to_send, []
+        return messages
 
     def take_news(self) -> list[News]:
-        """Return the news since the last call, in order, and clear it."""
-        taken, self._news = self._news, []
-        return taken
+        """Return and clear the news for the machine since the last call, in order."""
+        news, self._news = self._news, []
+        return news
 
     # ------------------------------------------------------------------ from the machine's memory
     def remember(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
-        """Restore a level's contributions from the journal: all after ``counted``, in order."""
+        """Restore a level's contributions from the journal: all after number ``counted``, in order."""
         feeder = self.feeders[level]
         feeder.counted = feeder.sent = counted
         feeder.pending.clear()
@@ -206,39 +218,39 @@ class Link:
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.falls = amount_cents, falls
 
-    def contributed(self, made: Contribution, now_ns: int) -> None:
-        """Note that a wager's contribution is durable on the machine."""
-        feeder = self.feeders[made.level]
-        if made.sequence == feeder.last + 1:
-            feeder.pending.append(made)
+    def contributed(self, contribution: Contribution, now_ns: int) -> None:
+        """Queue a wager's contribution, which is durable on the machine, to be sent to the controller."""
+        feeder = self.feeders[contribution.level]
+        if contribution.sequence == feeder.last + 1:
+            feeder.pending.append(contribution)
         self._send_contributions(feeder, now_ns)
 
     def hit(self, claim: Claim, now_ns: int) -> None:
-        """Note that a hit is durable on the machine."""
-        self._open.setdefault(claim.claim, _Open(claim))
+        """Open a claim for a hit that is durable on the machine, and send it to the controller."""
+        self._open.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
 
     def won(self, claim: Claim, now_ns: int) -> None:
-        """Note that a mystery win is durable on the machine; its amount is known, so that it is only to be paid."""
-        self._open.setdefault(claim.claim, _Open(claim, awarded=True))
+        """Open the claim of a mystery win that is durable on the machine. Its amount is known already."""
+        self._open.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
     def locked(self, claim: str) -> None:
-        """Note that the award is durable on the machine."""
+        """Mark the award of a claim as durable on the machine."""
         if claim in self._open:
             self._open[claim].awarded = True
 
     def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
-        """Record that an award has been paid durably, so that the controller is told."""
-        entry = self._open.setdefault(commit.claim, _Open(claim))
+        """Mark a claim's award as paid durably, so that the payment is sent to the controller."""
+        entry = self._open.setdefault(commit.claim, _OpenClaim(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
         self._send_due_claim(commit.claim, now_ns)
 
     def forget(self, claim: str) -> None:
-        """Note that the end of a claim is durable on the machine; later messages about it are ignored."""
+        """Drop a claim whose end is durable on the machine; later messages about it are ignored."""
         self._open.pop(claim, None)
-        self._over.append(claim)
+        self._closed_claims.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
     def connected(self, nonce: str, now_ns: int) -> None:
@@ -246,16 +258,16 @@ class Link:
         self._connected, self._nonce = True, nonce
         self._asked_ns.clear()
         for feeder in self.feeders.values():
-            feeder.parted()
+            feeder.reset_connection()
         for entry in self._open.values():
             entry.sent_ns = None
         self.tick(now_ns)
 
     def disconnected(self) -> None:
-        """Handle the loss of the connection."""
+        """Mark every linked level as down, because the connection to the controller is lost."""
         self._connected = False
         for feeder in self.feeders.values():
-            feeder.parted()
+            feeder.reset_connection()
 
     def receive(self, message: FromController, now_ns: int) -> None:
         """Process a message of the controller. Messages to other machines are ignored."""
@@ -272,12 +284,12 @@ class Link:
                 self._handle_award(message, now_ns)
             case Closed():
                 if message.claim in self._open:
-                    self._news.append(Over(message.claim))
+                    self._news.append(PaymentRecorded(message.claim))
             case Refused():
                 self._handle_refusal(message, now_ns)
 
     def tick(self, now_ns: int) -> None:
-        """Process time: repeat unanswered messages."""
+        """Repeat the messages to the controller that have not been answered in time."""
         if not self._connected:
             return
         self._send_enrolments(now_ns)
@@ -288,19 +300,19 @@ class Link:
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
-        """Send the enrolment of every level that is not enrolled, if its last attempt was long enough ago."""
-        wanted = []
+        """Send the enrolment in every level that is not enrolled, if its last attempt was long enough ago."""
+        enrolments = []
         for level, feeder in self.feeders.items():
             queried_ns = self._asked_ns.get(level)
             patience_ns = RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
             if not feeder.joined and (queried_ns is None or now_ns - queried_ns >= patience_ns):
                 self._asked_ns[level] = now_ns
-                wanted.append(feeder.enrolment)
-        if wanted:
-            self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(wanted)))
+                enrolments.append(feeder.enrolment)
+        if enrolments:
+            self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Accept or refuse the terms of an enrolled level. Replies to an earlier enrolment are ignored."""
+        """Accept or refuse the controller's terms for an enrolled level. A reply to an earlier enrolment is ignored."""
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
@@ -312,7 +324,7 @@ class Link:
         if message.counted < feeder.counted:
             feeder.counted = feeder.sent = message.counted
             feeder.pending.clear()
-            self._news.append(Behind(message.level, message.counted))
+            self._news.append(ControllerBehind(message.level, message.counted))
         self._handle_counted(message.level, message.counted, message.won, now_ns)
         self.tick(now_ns)
 
@@ -332,17 +344,17 @@ class Link:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
-        before, sequence = feeder.commitment, feeder.value_sequence
+        previous_commitment, sequence = feeder.commitment, feeder.value_sequence
         wrong = feeder.update_value(message, now_ns)
         if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
             self._send_enrolment_again(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
-        elif feeder.commitment != before and feeder.is_mystery:
+        elif feeder.commitment != previous_commitment and feeder.is_mystery:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
-    def _handle_counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
-        """Remove the contributions that the controller has counted; send further ones and the claims that waited.
+    def _handle_counted(self, level: str, sequence: int, wins: tuple[Won, ...], now_ns: int) -> None:
+        """Remove a level's contributions that the controller has counted; send further ones and the claims that waited.
 
         Report the mystery results that come with the count.
         """
@@ -350,10 +362,10 @@ class Link:
         if feeder is None:
             return
         if feeder.is_mystery:
-            self._news += [Found(level, each) for each in won if each.claim not in self._open]
-            self._news.append(Decided(level, sequence))
+            self._news += [MysteryWinFound(level, win) for win in wins if win.claim not in self._open]
+            self._news.append(ResultsKnown(level, sequence))
         if sequence > feeder.last:
-            self._news.append(Ahead(level, sequence))
+            self._news.append(ControllerAhead(level, sequence))
         feeder.count(sequence, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open.items():
@@ -377,30 +389,30 @@ class Link:
             return
         if entry.sent_ns is not None and now_ns - entry.sent_ns < RETRY_NS:
             return
-        due = entry.due
-        known = feeder.counted >= entry.claim.after and (feeder.values_heard or entry.lost)
-        if due is None or (due is entry.claim and not known):
+        message = entry.due
+        is_acceptable = feeder.counted >= entry.claim.after and (feeder.values_heard or entry.lost)
+        if message is None or (message is entry.claim and not is_acceptable):
             return
-        self._to_send.append(due)
+        self._to_send.append(message)
         entry.sent_ns = now_ns
 
     def _handle_award(self, message: Award, now_ns: int) -> None:
         """Process the locked amount of a claim; if there is no such claim, report that unless it is a late repeat."""
         entry = self._open.get(message.claim)
         if entry is None:
-            if message.claim in self._over:
+            if message.claim in self._closed_claims:
                 return  # a late repeat
             repeated = f"{message.claim}: {message.amount_cents} for no claim of ours"
             self._news.append(Complaint("award", repeated))
         else:
-            self._news.append(Locked(message.claim, message.amount_cents))
+            self._news.append(AmountLocked(message.claim, message.amount_cents))
             if entry.lost:
                 entry.lost, entry.sent_ns = False, None
                 self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
     def _handle_refusal(self, message: Refused, now_ns: int) -> None:
-        """Pass a refusal to the handler of the kind of message that was refused."""
+        """Pass the controller's refusal to the handler of the kind of message that it refuses."""
         handlers: Mapping[str, Callable[[Refused, int], None]] = {
             "join": self._handle_refused_join,
             "contribution": self._handle_refused_contribution,
@@ -453,7 +465,7 @@ class Link:
             )
 
     def _send_enrolment_again(self, feeder: Feeder, now_ns: int) -> None:
-        """Send the enrolment of a level again over the same connection, at most once per retry time.
+        """Send the enrolment in a level again over the same connection, at most once per retry time.
 
         The controller replies with its count, and receives the amount that this machine showed last.
         """

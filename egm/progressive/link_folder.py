@@ -51,32 +51,32 @@ class LinkFolder:
 
     @property
     def key(self) -> Path:
-        """Return the path of the key for a cabinet file."""
+        """Return the path of the private key in use, as a cabinet file names it."""
         return self.root / "current" / _KEY
 
     def table(self, host: str, port: int) -> dict[str, object]:
-        """Return the link table for a cabinet file."""
+        """Return the cabinet file's table of the link: the broker's address and the paths of the link's files."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
         named = {name: str(self.root / "current" / file) for name, file in files.items()}
         return {"host": host, "port": port, **named}
 
     # ------------------------------------------------------------------ the key that asks
     @property
-    def _asks(self) -> Path:
+    def _request_key_path(self) -> Path:
         """Return the path of the private key of the pending certificate request."""
         return self.root / "request.key"
 
-    def asking(self) -> Ed25519PrivateKey | None:
+    def read_request_key(self) -> Ed25519PrivateKey | None:
         """Return the private key of the pending certificate request; None if none exists, or if it is damaged.
 
         Raises EnrolmentError, OperatorError.
         """
-        if not self._asks.exists():
+        if not self._request_key_path.exists():
             return None
-        require_private(self._asks)
+        require_private(self._request_key_path)
         try:
             with _translate_medium_errors(), raise_read_errors():
-                key = load_pem_private_key(self._asks.read_bytes(), None)
+                key = load_pem_private_key(self._request_key_path.read_bytes(), None)
         except ValueError:  # another key replaces it
             return None
         return key if isinstance(key, Ed25519PrivateKey) else None
@@ -86,13 +86,13 @@ class LinkFolder:
 
         Raises EnrolmentError, OperatorError.
         """
-        key = self.asking()
+        key = self.read_request_key()
         if key is None:
             key = Ed25519PrivateKey.generate()
             with _translate_medium_errors():
                 self.root.mkdir(mode=0o700, exist_ok=True)
                 sync_folder(self.root.parent)
-                replace_private(self._asks, _encode_pem(key))
+                replace_private(self._request_key_path, _encode_pem(key))
         return key
 
     # ------------------------------------------------------------------ what is in use
@@ -105,11 +105,11 @@ class LinkFolder:
         return ""
 
     def holds(self, name: str) -> bool:
-        """Return whether all files of this certificate exist."""
+        """Return whether all files of the certificate with this digest exist."""
         return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
 
     def facts(self) -> Facts | None:
-        """Return the facts of the certificate in use, or None. Raises EnrolmentError, also for a damaged file."""
+        """Return the facts of the link certificate in use, or None. Raises EnrolmentError, also for a damaged file."""
         name = self.current
         if not name:
             return None
@@ -121,9 +121,12 @@ class LinkFolder:
         except (ValueError, EnrolmentError) as error:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
-    def stage(self, answer: Answer) -> str:
-        """Store an answer to the pending request next to the files in use; return its digest. Raises EnrolmentError."""
-        key, facts = self.asking(), answer.facts()
+    def store_answer(self, answer: Answer) -> str:
+        """Store the files of an answer to the request next to those in use, and return its digest.
+
+        Raises EnrolmentError.
+        """
+        key, facts = self.read_request_key(), answer.facts()
         if key is None or compute_key_digest(key.public_key()) != facts.key:
             raise EnrolmentError("link_other_key")
         files: dict[str, str | bytes] = {
@@ -132,40 +135,40 @@ class LinkFolder:
             _AUTHORITY: answer.authority,
             _ANSWER: json.dumps(asdict(answer)),
         }
-        fresh = self.root / f"{facts.certificate}.new"
+        new_folder = self.root / f"{facts.certificate}.new"
         with _translate_medium_errors():
             if self.holds(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
                     replace_private(self.root / facts.certificate / file, data)
                 return facts.certificate
-            shutil.rmtree(fresh, ignore_errors=True)
-            fresh.mkdir(mode=0o700)
+            shutil.rmtree(new_folder, ignore_errors=True)
+            new_folder.mkdir(mode=0o700)
             for file, data in files.items():
-                write_private(fresh / file, data)
-            sync_folder(fresh)
-            fresh.rename(self.root / facts.certificate)
+                write_private(new_folder / file, data)
+            sync_folder(new_folder)
+            new_folder.rename(self.root / facts.certificate)
             sync_folder(self.root)
         return facts.certificate
 
-    def switch(self, name: str) -> None:
+    def put_into_use(self, name: str) -> None:
         """Put the staged certificate with this digest into use. Raises EnrolmentError."""
-        fresh = self.root / "current.new"
+        new_link = self.root / "current.new"
         with _translate_medium_errors():
-            fresh.unlink(missing_ok=True)
-            fresh.symlink_to(name)
-            fresh.replace(self.root / "current")
+            new_link.unlink(missing_ok=True)
+            new_link.symlink_to(name)
+            new_link.replace(self.root / "current")
             sync_folder(self.root)
 
-    def tidy(self) -> None:
-        """Remove what is no longer in use: older certificates, and the key of the completed request."""
+    def remove_unused_files(self) -> None:
+        """Remove the link files that are no longer in use: older certificates, and the completed request's key."""
         name = self.current
         with suppress(OperatorError, OSError):
-            facts, key = self.facts(), self.asking()
+            facts, key = self.facts(), self.read_request_key()
             for other in [*self.root.iterdir()] if facts is not None else []:
                 if other.is_dir() and not other.is_symlink() and other.name != name:
                     shutil.rmtree(other)
             if facts is not None and key is not None and compute_key_digest(key.public_key()) == facts.key:
-                self._asks.unlink()
+                self._request_key_path.unlink()
 
 
 def _encode_pem(key: Ed25519PrivateKey) -> bytes:

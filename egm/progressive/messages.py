@@ -68,7 +68,7 @@ TimeText = Annotated[str, cut(_TIME_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
-    """An invalid message. The text states the error and quotes its beginning."""
+    """The error that a message of the progressive link is invalid. The text quotes the message's beginning."""
 
 
 class Reason(StrEnum):
@@ -101,13 +101,13 @@ class Reason(StrEnum):
 
 
 class _Message(BaseModel):
-    """Base class of the messages of a link; an unknown member is refused."""
+    """Base class of the messages of a progressive link; an unknown member is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class Enrolment(_Message):
-    """One level that a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92).
+    """A progressive level that a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92).
 
     ``shown_cents`` and ``falls`` are the amount and count that the machine showed last: a controller whose
     store was restored from an older copy learns from them how far the level had come.
@@ -121,7 +121,7 @@ class Enrolment(_Message):
 
 
 class Join(_Message):
-    """Enrolment of a machine, sent after every connection; each level is answered separately, with this ``nonce``."""
+    """Message that enrols a machine after every connection; each level is answered separately, with this ``nonce``."""
 
     type: Literal["join"] = "join"
     machine: MachineId
@@ -157,12 +157,12 @@ class Won(_Message):
 
 
 class Joined(_Message):
-    """Confirmation that the machine is enrolled in ``level``; ``increment`` is the share of its wagers added to it.
+    """Message that the machine is enrolled in ``level``; ``increment`` is the share of its wagers added to it.
 
     The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is the
     last contribution of this machine that the controller has, and ``won`` its wins that are not committed.
-    ``shares`` are the parts of the level that can be won as well as the whole, with the mean hits of a wager: a
-    machine that does not know this field rejects the message, and so feeds no such level.
+    ``shares`` are the parts of the level that can be won as well as the whole, with the mean hits of a wager:
+    a machine that does not know this field rejects the message, and so feeds no such level.
     """
 
     type: Literal["joined"] = "joined"
@@ -194,13 +194,13 @@ def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_b
 
 
 class Value(_Message):
-    """The amount a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
+    """Message with the amount that a level shows. ``sequence`` rises with every message; ``time_utc`` is ISO 8601.
 
     ``run`` is a random name of the run of the controller's program: within a run the sequence alone orders
     values, and a run that started from an older copy of the store can be distinguished from the previous one.
     ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
     same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
-    the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`).
+    the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`). The time is the controller's.
     """
 
     type: Literal["value"] = "value"
@@ -226,7 +226,7 @@ class Value(_Message):
         return self.sequence > sequence or self.time_utc > time_utc or silent
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
-        """Return what is wrong with this value after ``amount_cents`` was shown with ``falls``, or an empty string."""
+        """Return how this value contradicts the shown amount ``amount_cents`` with its ``falls``, or empty."""
         wrong = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
             wrong = f"{self.falls} falls after {falls}: more than there can have been"
@@ -234,7 +234,7 @@ class Value(_Message):
 
 
 class Contribution(_Message):
-    """One wager's contribution. ``sequence`` counts this machine's contributions to this level from 1, without gaps.
+    """Message with one wager's contribution to a level; ``sequence`` counts the machine's from 1, without gaps.
 
     ``amount`` is the wager times the increment, exact; the controller adds its own hidden share.
     """
@@ -248,7 +248,7 @@ class Contribution(_Message):
 
 
 class Counted(_Message):
-    """Confirmation that this machine's contributions to this level up to ``sequence`` are durable at the controller.
+    """Message that this machine's contributions to this level up to ``sequence`` are durable at the controller.
 
     ``won``: all uncommitted mystery wins of these. Any other contribution up to there has not won.
     """
@@ -261,7 +261,7 @@ class Counted(_Message):
 
 
 class Claim(_Message):
-    """A hit, decided and durable on the machine. ``after`` is the contribution of its wager.
+    """Message that a wager has hit a level, decided and durable on the machine. ``after``: its contribution.
 
     ``shown_cents`` is its value according to the machine's display. ``share`` is the part of the level that
     was won, if not the whole. ``at_utc`` is the machine's time, for the record only.
@@ -279,7 +279,7 @@ class Claim(_Message):
 
 
 class Award(_Message):
-    """The locked amount of a claim: exactly this is paid. ``order`` numbers the hits of the level."""
+    """Message with the locked amount of a claim: exactly this is paid. ``order`` numbers the hits of the level."""
 
     type: Literal["award"] = "award"
     machine: MachineId
@@ -291,7 +291,7 @@ class Award(_Message):
 
 
 class Commit(_Message):
-    """Notice that the machine has paid the award, durably. ``way``: to the credits or by hand.
+    """Message that the machine has paid the award, durably. ``way``: to the credits or by hand.
 
     ``amount_cents`` differs from the award only if an attendant settled the amount shown before the reply
     arrived: both sides record it. ``void``: the game was void and nothing was paid; the award returns to the
@@ -307,7 +307,7 @@ class Commit(_Message):
 
 
 class Closed(_Message):
-    """Confirmation that the controller has recorded the payment: the claim is closed and the machine may drop it."""
+    """Message that the controller has recorded the payment: the claim is closed and the machine may drop it."""
 
     type: Literal["closed"] = "closed"
     machine: MachineId
@@ -315,7 +315,7 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """A refusal with reason and subject. ``next``: for a gap, the contribution that the controller needs next."""
+    """Message that refuses another, with reason and subject. ``next``: for a gap, the next contribution needed."""
 
     type: Literal["refused"] = "refused"
     machine: MachineId
@@ -339,13 +339,13 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """Encode a message as JSON, without empty fields that peers of earlier versions do not know."""
+    """Encode a message of the link as JSON, without empty fields that peers of earlier versions do not know."""
     unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=unsaid).encode()
 
 
 def decode_machine_message(data: bytes) -> FromMachine:
-    """Decode a machine's message. Raises :class:`ProgressiveMessageError`."""
+    """Decode a machine's message to the controller. Raises :class:`ProgressiveMessageError`."""
     return _read(_FROM_MACHINE, data)
 
 

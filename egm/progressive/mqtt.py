@@ -37,7 +37,7 @@ from egm.progressive.messages import (
 
 
 class MqttCarrier:
-    """A :class:`~egm.progressive.carrier.Carrier` to the broker named in a cabinet file."""
+    """A carrier of the link's messages over MQTT, to the broker named in a cabinet file."""
 
     def __init__(
         self,
@@ -56,23 +56,23 @@ class MqttCarrier:
         self._outbox: Waiting[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
-        """Send a message, or drop it without a connection."""
+        """Queue a message to the controller, or drop it without a connection."""
         if self._outbox is not None:
             self._outbox.put_nowait(message)
 
-    async def run(self, ears: CarrierListener) -> None:
-        """Carry messages until cancelled, reconnecting after each interruption; ``ears`` receives them."""
+    async def run(self, listener: CarrierListener) -> None:
+        """Carry messages until cancelled, reconnecting after each interruption, for ``listener``."""
 
         async def serve_connection(line: Line) -> None:
             await line.subscribe(topics.ALL_VALUES)
             await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: Waiting[FromMachine] = Waiting()
             self._outbox = outbox
-            ears.connected()
+            listener.connected()
             try:
-                await run_together(self._hear(line, ears), self._send_all(line, outbox))
+                await run_together(self._hear(line, listener), self._send_all(line, outbox))
             except aiomqtt.MqttError as error:
-                ears.disconnected(str(error))
+                listener.disconnected(str(error))
                 raise
             finally:
                 self._outbox = None
@@ -83,7 +83,7 @@ class MqttCarrier:
             except OperatorError as error:
                 if str(error) != self._unusable:
                     self._unusable = str(error)
-                    ears.disconnected(self._unusable)
+                    listener.disconnected(self._unusable)
                 raise
 
         await stay_connected(
@@ -96,27 +96,27 @@ class MqttCarrier:
             limit_seconds=self._limit_seconds,
         )
 
-    async def _hear(self, line: Line, ears: CarrierListener) -> None:
-        """Pass each received message to the listener."""
+    async def _hear(self, line: Line, listener: CarrierListener) -> None:
+        """Pass each message received from the broker to the listener."""
         async for message in line.messages:
             try:
                 update = decode_controller_message(get_payload(message))
             except ProgressiveMessageError as error:
-                ears.misunderstood(str(error))
+                listener.misunderstood(str(error))
             else:
-                ears.received(update)
+                listener.received(update)
 
     async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
         """Publish the queued messages; wait for a receipt of each, except for contributions."""
         while True:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
-            care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
-            await line.publish(topics.build_uplink_topic(self._machine), encode(message), care)
+            qos = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
+            await line.publish(topics.build_uplink_topic(self._machine), encode(message), qos)
 
 
 def create_progressive_link(context: MachineContext) -> Iterable[Attachment]:
-    """Create the machine's link if the cabinet file names a broker."""
+    """Create the machine's progressive link if the cabinet file names a broker."""
     slot = context.file.progressive_link
     if slot is None:
         return ()

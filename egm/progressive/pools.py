@@ -16,11 +16,11 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 
 class NoPoolError(OperatorError):
-    """A wager plays for a level that is not configured here; the text says which, and why."""
+    """The error that a wager plays for a progressive level not configured here; the text says which, and why."""
 
 
 class Keeper(StrEnum):
-    """Who manages an amount, and so locks what is won of it."""
+    """Who manages a progressive amount, and so locks what is won of it."""
 
     MACHINE = "machine"
     CONTROLLER = "controller"
@@ -54,12 +54,12 @@ class Pools:
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
         """Combine the pools. Raises :class:`NoPoolError` if two levels of the machine would share one amount."""
-        found = tuple(pools)
-        self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in found}
-        if len(self.by_id) < len(found):
-            twice = next(pool.id for pool in found if self.by_id[pool.id] is not pool)
+        all_pools = tuple(pools)
+        self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in all_pools}
+        if len(self.by_id) < len(all_pools):
+            twice = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
             raise NoPoolError(f"progressive level {twice}: two levels of this machine name it")
-        self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in found}
+        self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in all_pools}
 
     def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
         """Return the pools that a wager feeds and can win. Raises :class:`NoPoolError` if one is not configured."""
@@ -67,12 +67,12 @@ class Pools:
 
     def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
         """Return the configured levels of a game's side bets at a denomination, by spot."""
-        found = {
+        pools = {
             spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
             for play in game.list_every_level()
             for spot in play.spots
         }
-        return {spot: pool for spot, pool in found.items() if pool is not None}
+        return {spot: pool for spot, pool in pools.items() if pool is not None}
 
     def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> Pool:
         """Return the progressive amount that a wager plays for. Raises NoPoolError if it is not configured."""
@@ -97,14 +97,14 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
 
     Raises :class:`NoPoolError` if a level of the game is not configured, or cannot be managed.
     """
-    mine = {slot.level: slot for slot in slots if slot.game == game.id}
-    found: dict[tuple[str, int], Pool] = {}
+    own_slots = {slot.level: slot for slot in slots if slot.game == game.id}
+    pools: dict[tuple[str, int], Pool] = {}
     for play in game.list_every_level():
-        slot = mine.get(play.level)
+        slot = own_slots.get(play.level)
         if slot is None and play.spots:
             continue  # a side bet that the venue does not offer
         if slot is None:
-            strangers = ", ".join(sorted(mine.keys() - {each.level for each in game.list_every_level()}))
+            strangers = ", ".join(sorted(own_slots.keys() - {each.level for each in game.list_every_level()}))
             instead = f", but {strangers}, which the game does not have" if strangers else ""
             raise NoPoolError(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
@@ -122,25 +122,29 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
         for cents in denominations_cents:
             pool = _create_pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None
             if pool is not None:
-                found[play.level, pool.definition.chance.stake_cents] = pool
-    return Pools(found.values())
+                pools[play.level, pool.definition.chance.stake_cents] = pool
+    return Pools(pools.values())
 
 
 def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Return whether a level's stake is possible at a denomination; a regulation may prescribe its amount."""
+    """Return whether a progressive level's stake is possible at a denomination; a regulation may fix its amount."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
 
 
-def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
-    """Return whether every bet with an amount prescribed by regulation has exactly that amount."""
+def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
+    """Return whether every bet of the wager whose amount a regulation prescribes has exactly that amount."""
     sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
 def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
-    """Return the spots closed at a denomination: no stake has the prescribed amount, or the level is not configured."""
+    """Return the bet spots closed at a denomination.
+
+    No stake on such a spot has the amount prescribed by a regulation, or its progressive level is not
+    configured.
+    """
     available = pools.find_side_bet_pools(game, denomination_cents)
     unkept = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
     return tuple(
@@ -151,28 +155,29 @@ def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tupl
 
 
 def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
-    """Return the total bets of a game, in credits, whose levels are all configured."""
-    return tuple(n for n in game.bet_options if _is_configured(pools, game, n, denomination_cents))
+    """Return the total bets of a game, in credits, whose progressive levels are all configured."""
+    return tuple(n for n in game.bet_options if _are_levels_configured(pools, game, n, denomination_cents))
 
 
-def _is_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+    """Return whether a game's bet of ``credits_`` plays only for configured levels, at prescribed amounts."""
     try:
         wager = game.wager(credits_)
         pools.played(game, wager, denomination_cents)
     except (NoPoolError, PaytableError):
         return False
-    return is_of_its_worth(game, wager, denomination_cents)
+    return has_prescribed_amounts(game, wager, denomination_cents)
 
 
 def _find_keeper(slot: LevelSlot) -> Keeper:
-    """Return who manages a level: this machine, a SAS host, or a controller."""
+    """Return who manages a progressive level: this machine, a SAS host, or a controller."""
     if slot.kind is Kind.STAND_ALONE:
         return Keeper.MACHINE
     return Keeper.BROADCAST if slot.carrier == "sas" else Keeper.CONTROLLER
 
 
 def _create_pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
-    """Return the pool of one stake; None if a controller manages the level, but not at this stake."""
+    """Return the pool of a level at one stake; None if a controller manages the level, but not at this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
     named = slot.stakes.get(str(stake_cents))

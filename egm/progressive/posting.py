@@ -17,12 +17,12 @@ _HELD: Final = ("current", "hidden", "overflow")
 
 
 def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
-    """Return the transfers that open ``level``."""
+    """Return the transfers that open a progressive level: its base is paid in."""
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
 
 
 def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
-    """Return the transfers of one step of a level: a contribution, a hit, or a reversed hit.
+    """Return the transfers of one change of a level: a contribution, a hit, or a reversed hit.
 
     Fractions that have added up to a whole unit are taken from ``contributed``, into which they were paid.
     """
@@ -33,9 +33,9 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
         ("hidden", "current", max(0, -_count_full_cents_gained(before.hidden, after.hidden))),
         ("current", "overflow", _count_full_cents_gained(before.overflow, after.overflow)),
     )
-    known = sum(cents for _, target, cents in flows if target == "current")
-    known -= sum(cents for source, _, cents in flows if source == "current")
-    carry = _count_full_cents_gained(before.current, after.current) - known
+    posted_cents = sum(cents for _, target, cents in flows if target == "current")
+    posted_cents -= sum(cents for source, _, cents in flows if source == "current")
+    carry = _count_full_cents_gained(before.current, after.current) - posted_cents
     return tuple(
         Transfer(f"pool:{pool}:{a}", f"pool:{pool}:{b}", cents)
         for a, b, cents in (
@@ -54,17 +54,20 @@ def build_moving_transfers(
     Whole units move; moved fractions that now add up to a whole unit are taken from ``contributed``.
     """
     giver, giving = source
-    taker, before, after = target
-    current = f"pool:{taker}:current"
+    target_pool, before, after = target
+    moved_cents = f"pool:{target_pool}:current"
     flows = [
-        (f"pool:{giver}:{name}", current, _count_full_cents_gained(_ZERO, getattr(giving, name)))
+        (f"pool:{giver}:{name}", moved_cents, _count_full_cents_gained(_ZERO, getattr(giving, name)))
         for name in _HELD
     ]
     above = _count_full_cents_gained(before.overflow, after.overflow)
     carry = (
         _count_full_cents_gained(before.current, after.current) + above - sum(cents for _, _, cents in flows)
     )
-    flows += [(f"pool:{taker}:contributed", current, carry), (current, f"pool:{taker}:overflow", above)]
+    flows += [
+        (f"pool:{target_pool}:contributed", moved_cents, carry),
+        (moved_cents, f"pool:{target_pool}:overflow", above),
+    ]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 
 
@@ -76,12 +79,12 @@ def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> Non
     level.check()
     for name in _HELD:
         exact: Fraction = getattr(level, name)
-        held = balance_cents(f"pool:{pool}:{name}")
-        if held != exact.numerator // exact.denominator:
-            raise LevelDefectiveError(f"{pool}: the account {name} holds {held}, the level {exact}")
-    won = balance_cents(f"pool:{pool}:won")
-    if won != level.paid:
-        raise LevelDefectiveError(f"{pool}: the account won holds {won}, the level paid {level.paid}")
+        held_cents = balance_cents(f"pool:{pool}:{name}")
+        if held_cents != exact.numerator // exact.denominator:
+            raise LevelDefectiveError(f"{pool}: the account {name} holds {held_cents}, the level {exact}")
+    won_cents = balance_cents(f"pool:{pool}:won")
+    if won_cents != level.paid:
+        raise LevelDefectiveError(f"{pool}: the account won holds {won_cents}, the level paid {level.paid}")
 
 
 def _count_full_cents_gained(before: Fraction, after: Fraction) -> int:

@@ -12,13 +12,13 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """An open hit of a linked level."""
+    """An open hit of a linked progressive level, which is claimed from its controller."""
 
     pool: str
     level: str
     mystery: bool = omit_if_default(False)
     after: Count
-    """The sequence number of the contribution of its wager."""
+    """The sequence number of the contribution of the wager that hit."""
     share: Fraction | None = omit_if_default(None)
     """The part of the level that was won, or None for all of it."""
     shown_cents: Count
@@ -29,13 +29,13 @@ class ClaimRecord:
     amount_cents: Count | None
     """The amount that the controller has locked, or None."""
     way: str | None
-    """How it was paid, or None while it is not."""
+    """How the hit was paid, or None while it is not."""
     unanswered: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldPrize:
-    """An unproved message of a controller."""
+    """An unproved message of a controller about a prize, held for a ruling."""
 
     pool: str
     play_id: str
@@ -50,7 +50,7 @@ class HeldPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedPrize:
-    """The commitment to a mystery prize's secret amount."""
+    """The commitment to a mystery prize's secret amount, as the controller published it."""
 
     prize: Count
     commitment: Digest

@@ -49,8 +49,8 @@ class LinkMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """A hit to be claimed from its controller.
+class ClaimedHit:
+    """A hit of a linked level, to be claimed from its controller.
 
     ``after`` is the contribution of its wager, ``shown_cents`` its value according to this machine's display.
     """
@@ -63,8 +63,11 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """The stored data that a round needs: own levels, marks of linked levels, and shown amounts, all by pool id."""
+class LevelMemory:
+    """The stored data that a game's progressive round needs: own levels, marks of linked levels, and shown amounts.
+
+    All are by pool id.
+    """
 
     level: Callable[[str], Level]
     mark: Callable[[str], LinkMark]
@@ -73,7 +76,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerPool:
-    """A level of an open game that the cabinet file no longer names: what was won of it is still owed."""
+    """A progressive level of an open game that the cabinet file no longer names: what was won of it is still owed."""
 
     id: str
     keeper: Keeper
@@ -86,7 +89,7 @@ class FormerPool:
 
 @dataclass(slots=True)
 class Round:
-    """The effect of one game on its pools.
+    """The effect of one game on its progressive pools.
 
     ``levels`` are the own levels after the game, ``marks`` those of linked pools, ``claims`` the hits of
     linked pools, by claim id, and ``frozen`` the hits of broadcast ones. ``details`` is the content for the
@@ -97,13 +100,13 @@ class Round:
     """The pools, by the game's name of the level."""
     fed_cents: Mapping[str, int]
     """The part of the wager that feeds each level, by the game's name of it, minor units."""
-    memory: Memory
+    memory: LevelMemory
     claim_prefix: str
     earlier: LevelsPlayed
     """What earlier steps of the game contributed and hit."""
     levels: dict[str, Level] = field(default_factory=dict)
     marks: dict[str, LinkMark] = field(default_factory=dict)
-    claims: dict[str, Claimed] = field(default_factory=dict)
+    claims: dict[str, ClaimedHit] = field(default_factory=dict)
     frozen: list[tuple[str, int]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     fed: list[Share] = field(default_factory=list)
@@ -131,7 +134,7 @@ class Round:
                 self._record_hit(name, pool, mystery=True)
 
     def award(self, hits: Iterable[LevelHit]) -> None:
-        """Lock the outcome's hits, in order: whole levels by the game's names, or parts of them."""
+        """Lock the outcome's level hits, in order: whole levels by the game's names, or parts of them."""
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:
@@ -140,7 +143,7 @@ class Round:
 
     @property
     def played(self) -> LevelsPlayed:
-        """Return the content for the game's first entry, for recall and audit."""
+        """Return the game's progressive part for its first entry, for recall and audit."""
         return LevelsPlayed(
             pools={name: pool.id for name, pool in self.pools.items()},
             fed=tuple(self.fed),
@@ -167,10 +170,10 @@ class Round:
 
         If the wager consists of several stakes, each hit has its own contribution.
         """
-        made = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
+        sequences = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
-        if len(made) > 1 and hits < len(made):
-            return made[-1 - hits] or 0
+        if len(sequences) > 1 and hits < len(sequences):
+            return sequences[-1 - hits] or 0
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
     def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
@@ -186,7 +189,7 @@ class Round:
     def _record_hit(
         self, name: str, pool: Pool | FormerPool, *, mystery: bool, share: Fraction | None = None
     ) -> None:
-        """Record the hit of a level.
+        """Record the game's hit of a progressive level.
 
         Its amount is known if this machine keeps the level or its host broadcasts it; otherwise the hit is
         claimed from the controller. ``share``: the part of the level that was won, if not the whole.
@@ -206,7 +209,7 @@ class Round:
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.memory.shown_cents(pool.id) * (share or 1))
         behind = self._find_contribution_of_hit(pool)
-        self.claims[claim] = Claimed(
+        self.claims[claim] = ClaimedHit(
             pool=pool.id, level=name, after=behind, shown_cents=shown_cents, share=share
         )
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
@@ -215,6 +218,6 @@ class Round:
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
     def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
-        """Replace the state of a level, and add the transfers that this takes."""
+        """Replace the state of a level of this machine, and add the transfers that the change takes."""
         self.transfers += posting.step(pool.id, before, after)
         self.levels[pool.id] = after

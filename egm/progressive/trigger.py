@@ -27,7 +27,7 @@ _SALT_BITS: Final = 256
 
 
 class TriggerError(LocalError):
-    """An invalid secret amount, or one that does not match the commitment published for it."""
+    """The error that a mystery prize's secret amount is invalid or does not match its published commitment."""
 
 
 class Chance(Protocol):
@@ -58,10 +58,10 @@ class Trigger:
     def draw(
         cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: Chance
     ) -> "Trigger":
-        """Draw the secret of a prize that starts from ``start``. Raises :class:`TriggerError`."""
+        """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
         if not terms.mystery or terms.ceiling_cents is None:
             raise TriggerError(f"level {level}: it has no mystery prize")
-        made = cls(
+        undrawn = cls(
             level=level,
             number=number,
             start=start,
@@ -70,9 +70,9 @@ class Trigger:
             drawn=0,
             salt="",
         )
-        drawn = chance.below(made.points, f"progressive.{level}")
+        drawn = chance.below(undrawn.points, f"progressive.{level}")
         salt = chance.below(1 << _SALT_BITS, f"progressive.{level}.salt")
-        return replace(made, drawn=drawn, salt=f"{salt:064x}")
+        return replace(undrawn, drawn=drawn, salt=f"{salt:064x}")
 
     @property
     def points(self) -> int:
@@ -87,29 +87,33 @@ class Trigger:
 
     @property
     def commitment(self) -> str:
-        """Return the commitment published in advance (SHA-256, hexadecimal)."""
+        """Return the commitment to the secret that is published in advance (SHA-256, hexadecimal)."""
         return hashlib.sha256(self.to_text().encode("ascii")).hexdigest()
 
     def to_json(self) -> dict[str, JSON]:
-        """Encode the secret for records, once it may be known; :meth:`from_json` is the inverse.
+        """Encode the prize's secret for records, once it may be known; :meth:`from_json` is the inverse.
 
         Numbers that may be too large for some JSON readers are encoded as text, like fractions.
         """
         return {**to_json(self), "drawn": str(self.drawn)}
 
     def to_text(self) -> str:
-        """Return the canonical text over which the commitment is computed."""
+        """Return the secret's canonical text, over which the commitment is computed."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, data: object) -> "Trigger":
-        """Decode the secret. Raises :class:`TriggerError` if it is invalid."""
+        """Decode the prize's secret from JSON. Raises :class:`TriggerError` if it is invalid."""
         try:
             numbers = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
-            made = from_json(cls, numbers, "its record")
-            sound = made.step > 0 and 0 <= made.drawn < made.points and len(made.salt) == _SALT_BITS // 4
+            trigger = from_json(cls, numbers, "its record")
+            sound = (
+                trigger.step > 0
+                and 0 <= trigger.drawn < trigger.points
+                and len(trigger.salt) == _SALT_BITS // 4
+            )
         except (KeyError, ValueError, RecordError) as error:
             raise TriggerError(f"no secret of a mystery prize: {error!r}") from None
         if not sound:
-            raise TriggerError(f"no secret of a mystery prize: {made.to_text()}")
-        return made
+            raise TriggerError(f"no secret of a mystery prize: {trigger.to_text()}")
+        return trigger

@@ -33,8 +33,8 @@ DECLINE: Final = "decline"
 
 
 # ---------------------------------------------------------------------------------------------- what is heard
-def find_commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
-    """Return the commitment to a level's prize as this machine first received it, or None if it received none."""
+def find_received_commitment(machine: Machine, level: str, prize: int) -> str | None:
+    """Return the commitment to a level's mystery prize as this machine first received it, or None."""
     first = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -47,30 +47,30 @@ def find_commitment_heard(machine: Machine, level: str, prize: int) -> str | Non
     return find_earlier_commitment(machine.journal, level, prize) or first
 
 
-def find_prize_doubt(machine: Machine, level: str, won: Won) -> str:
+def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     """Return why a mystery prize is not proved, or an empty string if it is."""
-    trigger, pool = won.trigger, machine.state(Pools).by_id.get(level)
-    heard = find_commitment_heard(machine, level, trigger.number)
+    trigger, pool = prize.trigger, machine.state(Pools).by_id.get(level)
+    commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
-    if heard is None:
+    if commitment is None:
         return f"no commitment to prize {trigger.number} was heard"
-    if heard != trigger.commitment:
+    if commitment != trigger.commitment:
         return f"the secret of prize {trigger.number} is not the one that was committed to"
-    return _find_terms_doubt(pool, won)
+    return _find_terms_doubt(pool, prize)
 
 
-def _find_terms_doubt(pool: Pool, won: Won) -> str:
+def _find_terms_doubt(pool: Pool, prize: Won) -> str:
     """Return how a secret amount that matches its commitment contradicts this machine's terms, or an empty string."""
-    trigger, terms = won.trigger, pool.definition.terms
+    trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
         here = f"here by {step} to {terms.ceiling_cents}"
         return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {here}"
     if not terms.base_cents <= trigger.start <= trigger.ceiling_cents:
         return f"it starts from {trigger.start}; here from {terms.base_cents}"
-    if not int(trigger.amount) <= won.amount_cents <= trigger.ceiling_cents:
-        return f"{won.amount_cents} was not won at {trigger.amount}"
+    if not int(trigger.amount) <= prize.amount_cents <= trigger.ceiling_cents:
+        return f"{prize.amount_cents} was not won at {trigger.amount}"
     return ""
 
 
@@ -103,7 +103,7 @@ def _find_shown_cents(machine: Machine, pool: Pool) -> int:
 
 # ---------------------------------------------------------------------------------------------- holding
 def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
-    """Store an unproved message for two persons to rule on, and call them; a repeat only calls again."""
+    """Store an unproved message about a prize for two persons to rule on, and call them; a repeat only calls again."""
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
@@ -112,25 +112,25 @@ def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
 
 
 def is_held(machine: Machine, claim: str) -> bool:
-    """Return whether a claim is held until persons have ruled on it."""
+    """Return whether a progressive claim is held until persons have ruled on it."""
     return claim in list_held_prizes(machine)
 
 
 def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
-    """Return the prizes that are held for a ruling, by claim."""
+    """Return the progressive prizes that are held for a ruling, by claim."""
     stored = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in stored.items() if prize.ruling is None}
 
 
 def find_ruling(machine: Machine, claim: str) -> str | None:
-    """Return the ruling on a claim: ``pay``, ``decline``, or None."""
+    """Return the two persons' ruling on a claim: ``pay``, ``decline``, or None."""
     stored = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
     return None if stored is None else stored.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
-    """Return the open claims that no controller will answer: those of removed levels, and of the game that waits."""
+    """Return the open level claims that no controller will answer: of removed levels, and of the game that waits."""
     waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
@@ -156,7 +156,7 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
 
 
 def ruling_is_whole(_: Machine, event: Event) -> bool:
-    """Return whether the ruling is complete, which means that it gives its reason."""
+    """Return whether the ruling on a prize is complete, which means that it gives its reason."""
     return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 
 
@@ -165,15 +165,15 @@ def _read_decision(event: Event) -> Literal["pay", "decline"]:
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
-    """Apply the ruling of two persons on the first held message: it is accepted, or not.
+    """Apply the ruling of two persons on the first held prize message: it is accepted, or not.
 
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, waiting = _read_decision(event), list_held_prizes(machine)
-    claim = next(iter(waiting or _list_unanswerable_claims(machine)))
-    record = waiting.get(claim)
-    own = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
+    decision, held_prizes = _read_decision(event), list_held_prizes(machine)
+    claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
+    record = held_prizes.get(claim)
+    claim_record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
     ruling = LevelRuling(**build_ruling_details(machine, event), claim=claim, decision=decision)
     if record is not None:
@@ -184,15 +184,15 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             amount_cents=record.amount_cents,
             why=record.why,
         )
-    owed = own is not None and own.way is None and own.amount_cents is None
+    owed = claim_record is not None and claim_record.way is None and claim_record.amount_cents is None
     if record is not None:  # nothing remains to be done for a hit that is settled or void since
         done = owed or record.won is None
         state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(record, ruling=decision)
-    if own is not None and owed:  # for a hit of the game itself the question is how much is paid
-        cents = record.amount_cents if record is not None and decision == PAY else own.shown_cents
-        state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
-        ruling = replace(ruling, pool=own.pool, play_id=own.play_id, awarded_cents=cents)
-    if len(waiting) <= 1:
+    if claim_record is not None and owed:  # for a hit of the game itself the question is how much is paid
+        cents = record.amount_cents if record is not None and decision == PAY else claim_record.shown_cents
+        state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(claim_record, amount_cents=cents, unanswered=True)
+        ruling = replace(ruling, pool=claim_record.pool, play_id=claim_record.play_id, awarded_cents=cents)
+    if len(held_prizes) <= 1:
         state[f"{KernelKey.FAULT}{FAULT}"] = None
     machine.post(PRIZE_RULED, ruling, state=state)
 
@@ -202,24 +202,26 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
     Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.
     """
-    key, known = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
-    if machine.memory.read(SealedPrize, key) == known:
+    key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
+    if machine.memory.read(SealedPrize, key) == sealed:
         return ""
-    heard = find_commitment_heard(machine, level, prize)
-    if heard is None:
+    received = find_received_commitment(machine, level, prize)
+    if received is None:
         machine.post(
             PRIZE_COMMITTED,
             HeardPrize(pool=level, prize=prize, commitment=commitment),
-            state={key: known},
+            state={key: sealed},
         )
         return ""
-    return "" if heard == commitment else f"{level}: another commitment to prize {prize} than the one heard"
+    return (
+        "" if received == commitment else f"{level}: another commitment to prize {prize} than the one heard"
+    )
 
 
 def is_recorded(machine: Machine, claim: str) -> bool:
-    """Return whether the machine has recorded a prize, whatever it did with it."""
-    held = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
-    return held is not None or machine.journal.knows(build_prize_entry_id(claim))
+    """Return whether the machine has recorded the mystery prize of a claim, whatever it did with it."""
+    held_prize = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
+    return held_prize is not None or machine.journal.knows(build_prize_entry_id(claim))
 
 
 def build_prize_entry_id(claim: str) -> str:

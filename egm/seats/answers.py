@@ -26,7 +26,7 @@ _SECOND_NS: Final = 1_000_000_000
 
 
 def take_recorded_steps(table: SharedTable) -> None:
-    """In every game that is behind in its round, take the steps recorded by the most advanced game."""
+    """In every game that is behind in its shared round, take the steps recorded by the round's most advanced game."""
     for seat in list(table.seats.values()):
         while (pending := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending
@@ -37,12 +37,12 @@ def take_recorded_steps(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
-    """Return the seat's game and the event that takes its next recorded step; None if it is not behind."""
+    """Return the seat's game and the event that takes its next recorded step; None if the game is not behind."""
     pending = _find_pending_decision(seat)
     if pending is None or pending[0].wager.seat is None:
         return None
     game, decision = pending
-    round_ = collect_round(seat.machine, game, [other.machine for other in table.seats.values()])
+    round_ = collect_round(seat.machine, game, [other_seat.machine for other_seat in table.seats.values()])
     recorded = round_.at(len(game.steps))
     if recorded is None:
         return None
@@ -50,7 +50,7 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
 
 
 def _build_answer_event(seat: Seat, choice: JSON, decision: Decision) -> Event:
-    """Return the event that enters a recorded answer in a seat's game; the seat's current notice stays on display."""
+    """Return the event that gives a recorded answer to a seat's game; its current notice stays on display."""
     answer = ChoiceRequest(value=choice, seat=decision.seat, notice=seat.machine.notice)
     return Event(EventType.CHOOSE, answer)
 
@@ -60,15 +60,15 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
     The limit does not run while none of the round's seats can play (a door is open).
     """
-    waiting: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
+    turns: dict[str, list[tuple[Seat, GameRecord, Decision]]] = {}
     for seat in table.seats.values():
         pending = _find_pending_decision(seat)
         if pending is not None and _blocks_other_seats(seat.machine, pending[0]):
-            waiting.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
-    for key in table.pending_turns.keys() - waiting.keys():
+            turns.setdefault(_build_turn_key(pending[0]), []).append((seat, *pending))
+    for key in table.pending_turns.keys() - turns.keys():
         del table.pending_turns[key]
     seats_to_update: list[Seat] = []
-    for key, games in waiting.items():
+    for key, games in turns.items():
         furthest = max(len(game.steps) for _, game, _ in games)
         _answer_if_overdue(table, key, [entry for entry in games if len(entry[1].steps) == furthest])
         turn, seats = table.pending_turns[key], [seat for seat, _, _ in games]
@@ -81,11 +81,11 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
 def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, Decision]]) -> None:
     """Answer a decision whose time limit is over, in the game of the seat that was asked if that seat can play."""
-    own = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
-    seat, game, decision = (own or games)[0]
+    asked_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
+    seat, game, decision = (asked_seats or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
-        waits = ANSWER_SECONDS if own or _has_open_game(table, game, decision.seat) else 0
+        waits = ANSWER_SECONDS if asked_seats or _has_open_game(table, game, decision.seat) else 0
         turn = table.pending_turns[key] = Turn(step, now_ns + waits * _SECOND_NS)
     if turn.compute_seconds_left(seat.machine):
         return
@@ -96,15 +96,15 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
     """Return whether the seat with this number has an open game in the same round as ``game``."""
-    opened = (open_game(seat.machine) for seat in table.seats.values())
+    open_games = (open_game(seat.machine) for seat in table.seats.values())
     return any(
-        other is not None and other.round_id == game.round_id and other.wager.seat == seat_number
-        for other in opened
+        seat_game is not None and seat_game.round_id == game.round_id and seat_game.wager.seat == seat_number
+        for seat_game in open_games
     )
 
 
 def _build_turn_key(game: GameRecord) -> str:
-    """Return the key of a pending turn: the round id, or the play id if each seat is asked separately."""
+    """Return the key of a game's pending turn: the round id, or the play id if each seat is asked separately."""
     return game.play_id if game.wager.seat is None else game.round_id
 
 
@@ -127,7 +127,7 @@ def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
 
 
 def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notice with the player's remaining time, or with the seat whose turn it is."""
+    """Yield the notice with the player's remaining time to answer, or with the seat whose turn it is."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     pending = None if seat is None else _find_pending_decision(seat)

@@ -11,7 +11,7 @@ from egm.record_fields import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BettingClosed:
-    """Betting was closed for a spin of the wheel."""
+    """Betting was closed for a spin of the real wheel."""
 
     round_id: str
     spin: Count
@@ -20,7 +20,7 @@ class BettingClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberReceived(BettingClosed):
-    """The wheel reported the number of the spin for which betting had been closed."""
+    """The real wheel reported the number of the spin for which betting had been closed."""
 
     number: Count
     """The number on which the ball came to rest."""
@@ -28,10 +28,10 @@ class NumberReceived(BettingClosed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberMissed(BettingClosed):
-    """The number of the spin was missed for good, and the spin decides nothing."""
+    """The number of the real wheel's spin was missed for good, and the spin decides nothing."""
 
     unheard: MissedBecause
-    """The cause."""
+    """Why the number was missed."""
 
 
 BETTING_CLOSED: Final = Entry(kind="wheel.no_more_bets", record=BettingClosed, writes=(WheelKey.SPIN,))

@@ -28,8 +28,8 @@ from egm.seats.table import (
     has_joined,
     join,
     notify_bets_not_accepted,
-    plays_apart,
     plays_in_common,
+    plays_missed_bets_alone,
     withdraw_bets,
 )
 from egm.seats.wheel import deliver_numbers, iter_wheel_notices
@@ -45,7 +45,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class BettingClock:
-    """Closes the betting period of each game for all positions, and updates the remaining time.
+    """The clock of the tables: closes each game's betting period for all positions, and updates the remaining time.
 
     It also passes the number of a real wheel to the games that wait for it, and a seat's answers to the other
     games of its round.
@@ -60,7 +60,7 @@ class BettingClock:
         self._displayed_seconds: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Check after every event, and each second while a betting period or time limit runs."""
+        """Check the betting periods after every event, and each second while a period or time limit runs."""
         while True:
             self._news.clear()
             self._close_due_periods()
@@ -74,7 +74,7 @@ class BettingClock:
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another check."""
+        """Trigger another check of the betting periods, because the machine has changed."""
         self._news.set()
 
     def _close_due_periods(self) -> None:
@@ -91,7 +91,7 @@ class BettingClock:
 
 
 def create_betting_clock(context: MachineContext) -> Iterable[Attachment]:
-    """Return the clock if there are several positions, a real wheel, or an unfinished shared round."""
+    """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
     opened, several = open_game(machine), machine.position.of > 1
     wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
@@ -99,10 +99,10 @@ def create_betting_clock(context: MachineContext) -> Iterable[Attachment]:
 
 
 def iter_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notices of wheel, turns, missed rounds, and the time left for bets."""
+    """Yield the notices of a shared table: wheel, turns, missed rounds, and the time left for bets."""
     yield from iter_wheel_notices(machine)
     yield from iter_turn_notices(machine)
-    if plays_apart(machine):
+    if plays_missed_bets_alone(machine):
         yield Notice(code="bets_apart", severity="warning")
     seconds = compute_betting_seconds_left(machine)
     if seconds is not None:

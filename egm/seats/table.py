@@ -18,7 +18,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
-from egm.play.records.tables import AsRoundBegins, plays_along, read_shared_state, read_table
+from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import Wager, WagerError
 
@@ -48,13 +48,13 @@ class Turn:
     displayed_seconds: int = -1
 
     def compute_seconds_left(self, machine: Machine) -> int:
-        """Return the seconds left for the answer, rounded up."""
+        """Return the seconds left for the answer to the decision, rounded up."""
         return _compute_seconds_until(self.due_ns, machine)
 
 
 @dataclass(slots=True)
 class SharedTable:
-    """The tables of a machine, with one betting period per game; shared by all positions."""
+    """The tables at which several positions of a machine play, with one betting period per game."""
 
     seats: dict[int, Seat] = field(default_factory=dict)
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
@@ -67,11 +67,11 @@ class SharedTable:
     """The last report of the real wheel's reader, or None before the first one and after a lost line."""
 
     def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
-        """Register a position and its event handler."""
+        """Register a player position and its event handler."""
         self.seats[machine.position.number] = Seat(machine, handle)
 
     def list_seats_with_bets(self, game: str) -> list[Seat]:
-        """Return the seats with bets on a game, ordered by position."""
+        """Return the seats that have placed bets on a game, ordered by position."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
     def compute_seconds_left(self, game: str) -> int | None:
@@ -92,7 +92,7 @@ class SharedTable:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
     def leave(self, machine: Machine) -> None:
-        """Remove a seat's bets; after the last ones the betting period is over."""
+        """Remove a seat's bets from the betting period; after the last ones the period is over."""
         seat = self.seats.get(machine.position.number)
         if seat is None or not seat.game:
             return
@@ -101,9 +101,9 @@ class SharedTable:
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
-        """Return whether every position with credit that plays the game has placed its bets."""
+        """Return whether every position with credit that plays the game has placed its bets in the betting period."""
         return all(
-            seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
+            seat.game == game or not seat.machine.credit_cents or not is_played_in_common(seat.machine, game)
             for seat in self.list_seats_at(game)
         )
 
@@ -112,7 +112,7 @@ class SharedTable:
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Return whether the next round must wait for a seat to finish the current one, or to see its result."""
+        """Return whether the game's next round must wait for a seat to finish the current one, or to see its result."""
         return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
@@ -142,7 +142,7 @@ class SharedTable:
         places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
-        shared_state = AsRoundBegins({game: read_shared_state(seats[0].machine, game)})
+        shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
             round_in_common = seat.machine.state(RoundInCommon)
@@ -153,7 +153,7 @@ class SharedTable:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
                 round_in_common.starting = None
-                seat.machine.install(AsRoundBegins())
+                seat.machine.install(StartingTables())
 
 
 def _get_position_number(seat: Seat) -> int:
@@ -165,18 +165,24 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
     table = read_table(machine, game)
     opened = machine.games.get(machine.selection.game_id)
     depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
-    return depends_on_throw and table is not None and bool(table.staked) and plays_along(machine, game)
+    return (
+        depends_on_throw and table is not None and bool(table.staked) and is_played_in_common(machine, game)
+    )
 
 
 def _must_next_round_wait(machine: Machine, game: str) -> bool:
-    """Return whether the next round must wait for this position's answers, or until it has shown the result."""
-    opened = open_game(machine)
-    if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
+    """Return whether the game's next round must wait for this position's answers, or until it has shown the result."""
+    game_record = open_game(machine)
+    if (
+        game_record is None
+        or game_record.game.digest != game
+        or machine.state(GameInProgress).conversation is None
+    ):
         return False
-    rules = machine.games[opened.game.id].rules
-    if opened.outcome is not None:
-        return bool(opened.round_id and rules.bound_keys)
-    return opened.wager.seat is not None or bool(rules.shared_keys)
+    rules = machine.games[game_record.game.id].rules
+    if game_record.outcome is not None:
+        return bool(game_record.round_id and rules.bound_keys)
+    return game_record.wager.seat is not None or bool(rules.shared_keys)
 
 
 def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
@@ -191,7 +197,7 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
 
 
 def find_selected_game(machine: Machine) -> str:
-    """Return the digest of the position's selected game, or an empty string."""
+    """Return the digest of the game selected at the position, or an empty string."""
     game = machine.games.get(machine.selection.game_id)
     return "" if game is None else game.digest
 
@@ -208,23 +214,25 @@ def find_betting_seconds(machine: Machine) -> int | None:
     if alone or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
-    return None if game is None or not plays_along(machine, game.digest) else game.rules.betting_seconds
+    return (
+        None if game is None or not is_played_in_common(machine, game.digest) else game.rules.betting_seconds
+    )
 
 
-def plays_apart(machine: Machine) -> bool:
+def plays_missed_bets_alone(machine: Machine) -> bool:
     """Return whether standing bets here have missed a throw of the other positions and so are played alone."""
-    return machine.position.of > 1 and not plays_along(machine, find_selected_game(machine))
+    return machine.position.of > 1 and not is_played_in_common(machine, find_selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:
-    """Return whether this position has bets in an open betting period."""
+    """Return whether this position has placed bets in an open betting period."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     return seat is not None and bool(seat.game)
 
 
 def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
-    """Return the seconds until a monotonic time, rounded up."""
+    """Return the seconds until the monotonic time ``due_ns``, rounded up."""
     return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
 
 
@@ -245,7 +253,7 @@ def plays_in_common(machine: Machine, _: Event) -> bool:
 
 
 def join(machine: Machine, _: Event) -> None:
-    """Place the bets; they are wagered when betting closes."""
+    """Place this position's bets in the betting period; they are wagered when betting closes."""
     bet = find_bet_in_force(machine)
     if bet is not None:
         machine.state(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))

@@ -34,7 +34,7 @@ from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
 
 
 def process_device_report(machine: Machine, report: DeviceEvent) -> None:
-    """Process a device report if it concerns the wheel; ``machine`` is any of the positions."""
+    """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
     wheel = machine.state(SharedTable).wheel
     if isinstance(report, WheelTurned):
         process_phase(machine, report)
@@ -43,10 +43,10 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
 
 
 def process_phase(machine: Machine, report: WheelTurned) -> None:
-    """Process a new phase of the wheel."""
+    """Process a new phase of the real wheel: close betting, record the spin's number, or give up a missed spin."""
     table, spin = machine.state(SharedTable), find_expected_spin(machine)
-    previous, table.wheel = table.wheel, report
-    if spin is not None and (why := _find_spin_mismatch(spin, previous, report)):
+    previous_report, table.wheel = table.wheel, report
+    if spin is not None and (why := _find_spin_mismatch(spin, previous_report, report)):
         _give_up(machine, spin, why)
         spin = None
     if spin is not None:
@@ -57,7 +57,7 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
                 entry_id=f"{spin.round_id}.number",
                 state={WheelKey.SPIN: replace(spin, number=report.number)},
             )
-    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous, report):
+    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous_report, report):
         _close_betting(machine, table, report.spin)
 
 
@@ -69,7 +69,7 @@ def give_up_lost_spin(machine: Machine) -> None:
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
-    """Return the spin that waits for its number, or None.
+    """Return the wheel's spin that waits for its number, or None.
 
     If it was launched before the last restart, give it up: its number may have been missed.
     """
@@ -83,28 +83,32 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
 
 
 def _find_spin_mismatch(
-    spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned
+    spin: WheelSpin, previous_report: WheelTurned | None, report: WheelTurned
 ) -> MissedBecause | None:
-    """Return why the report does not belong to the expected spin, or None if it does.
+    """Return why the wheel's report does not belong to the expected spin, or None if it does.
 
     After a void spin, the wheel may report that it accepts bets again.
     """
     if report.spin != spin.spin:
         return "another_spin"
-    launched_again = report.void or (previous is not None and previous.void)
+    launched_again = report.void or (previous_report is not None and previous_report.void)
     if report.phase is WheelPhase.BETTING and launched_again:
         return None
     is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
     return "went_on" if is_over else None
 
 
-def _has_number(previous: WheelTurned | None, report: WheelTurned) -> bool:
-    """Return whether the previous report already had the number of this spin."""
-    return previous is not None and previous.phase is WheelPhase.NUMBER and previous.spin == report.spin
+def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
+    """Return whether the wheel's previous report already had the number of this spin."""
+    return (
+        previous_report is not None
+        and previous_report.phase is WheelPhase.NUMBER
+        and previous_report.spin == report.spin
+    )
 
 
 def _give_up(machine: Machine, spin: WheelSpin, why: MissedBecause) -> None:
-    """Record that the number of a spin was missed and that the spin decides nothing."""
+    """Record that the number of a wheel's spin was missed and that the spin decides nothing."""
     machine.post(
         NUMBER_MISSED,
         NumberMissed(round_id=spin.round_id, spin=spin.spin, unheard=why),
@@ -118,27 +122,27 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
     games = {seat.game for seat in table.seats.values() if seat.game and waits_for_spin(seat.machine)}
     if not games:
         return
-    last = read_last_spin(machine)
-    numbers = {} if last is None else last.numbers
+    last_spin = read_last_spin(machine)
+    numbers = {} if last_spin is None else last_spin.numbers
     opened = [open_game(seat.machine) for seat in table.seats.values()]
-    waiting = {game.round_id for game in opened if game is not None and game.outcome is None}
-    closed = WheelSpin(
+    open_rounds = {game.round_id for game in opened if game is not None and game.outcome is None}
+    spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
         spin=spin,
-        earlier={round_id: number for round_id, number in numbers.items() if round_id in waiting},
+        earlier={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
     )
     machine.post(
         BETTING_CLOSED,
-        BettingClosed(round_id=closed.round_id, spin=closed.spin),
-        entry_id=f"{closed.round_id}.closed",
-        state={WheelKey.SPIN: closed},
+        BettingClosed(round_id=spin_record.round_id, spin=spin_record.spin),
+        entry_id=f"{spin_record.round_id}.closed",
+        state={WheelKey.SPIN: spin_record},
     )
     for game in sorted(games):
-        table.close(game, closed.round_id)
+        table.close(game, spin_record.round_id)
 
 
 def deliver_numbers(machine: Machine) -> None:
-    """Give the recorded number of its spin to every game that waits for the wheel."""
+    """Give the recorded number of the wheel's spin to every game that waits for it."""
     find_expected_spin(machine)
     for seat in list(machine.state(SharedTable).seats.values()):
         game, spin = open_game(seat.machine), read_last_spin(seat.machine)

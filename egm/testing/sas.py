@@ -11,7 +11,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
 from egm.kernel.services import MachineContext
 from egm.links.sas.attachment import SasChannel, create_sas_lines
-from egm.links.sas.channel import Ask, Channel, Send
+from egm.links.sas.channel import Channel, RunEffect, Send
 from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import append_crc, is_intact
 from egm.links.sas.exception_queue import SasException
@@ -85,7 +85,7 @@ class HostWire:
         self.actions: list[object] = []
         self.slow = False
         """Whether effects take longer than the host waits."""
-        self.waiting: list[Ask] = []
+        self.waiting: list[RunEffect] = []
         self._strict = self.host.settings.framing == "strict"
         framing = StrictFraming if self._strict else LenientFraming
         self._framing = framing(self.address, self.host.settings.gap_ns)
@@ -125,7 +125,7 @@ class HostWire:
         for action in self.channel.tick(self.clock.monotonic_ns()):
             if isinstance(action, Send):
                 sent.append(action)
-            elif not isinstance(action, Ask):
+            elif not isinstance(action, RunEffect):
                 self.actions.append(action)
                 self.line._handle_news(action)
         return sent
@@ -137,7 +137,7 @@ class HostWire:
             match action:
                 case Send(data=data):
                     out += data
-                case Ask(poll=poll, request=request):
+                case RunEffect(poll=poll, request=request):
                     if self.slow:
                         self.waiting.append(action)
                         out += self._perform(self.channel.busy(request))

@@ -26,12 +26,12 @@ SIGNER: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """A bundle or key that is not valid; the text says which file and why."""
+    """The error that a certification bundle or key is not valid; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What a manufacturer or laboratory has certified about a game; ``least_return`` must match exactly."""
+    """A manufacturer's or laboratory's certificate about a game; ``least_return`` must match exactly."""
 
     game: str
     digest: str
@@ -45,9 +45,9 @@ class Certificate:
     def read(cls, folder: Path, certifier: str) -> "Certificate":
         """Return the certificate in a bundle. Raises :class:`BundleError` unless ``certifier`` (hex) signed it."""
         facts = verify_bundle(folder, bytes.fromhex(certifier))
-        where = folder / MANIFEST
+        location = folder / MANIFEST
         if facts.get("certified") is not True:
-            raise BundleError(f"{where}: the game was checked but not certified")
+            raise BundleError(f"{location}: the game was checked but not certified")
         try:
             return cls(
                 game=str(facts["game"]),
@@ -58,7 +58,7 @@ class Certificate:
                 signer=certifier,
             )
         except (KeyError, ValueError, ZeroDivisionError) as error:
-            raise BundleError(f"{where}: is not a certificate of a game: {error!r}") from None
+            raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
     def check_certifies(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
         """Raise OperatorError unless the certificate is for this game, digest, jurisdiction and return."""
@@ -77,7 +77,7 @@ class Certificate:
 
 
 def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
-    """Return the manifest of a bundle after checking that it is complete and correctly signed.
+    """Return the manifest of a certification bundle, after checking that it is complete and correctly signed.
 
     Raises :class:`BundleError` naming the file that is wrong. ``public_key`` is the laboratory's, known from
     elsewhere; None trusts the key in the bundle, which only shows that nothing has changed since it was
@@ -106,16 +106,16 @@ def verify_bundle(folder: Path, public_key: bytes | None = None) -> dict[str, ob
     return data
 
 
-def _read_listed_files(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the manifest and its list of files, all of which must be in the bundle's own folder."""
+def _read_listed_files(manifest: bytes, location: Path) -> tuple[dict[str, object], dict[str, object]]:
+    """Return a bundle's manifest and its list of files, all of which must be in the bundle's own folder."""
     try:
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:
-        raise BundleError(f"{where}: is not a manifest: {error}") from None
+        raise BundleError(f"{location}: is not a manifest: {error}") from None
     files = data.get("files") if isinstance(data, dict) else None
     if not isinstance(files, dict) or not files:
-        raise BundleError(f"{where}: names no files")
+        raise BundleError(f"{location}: names no files")
     for name in files:
         if Path(name).name != name:
-            raise BundleError(f"{where}: {name!r} is not a file in the bundle's folder")
+            raise BundleError(f"{location}: {name!r} is not a file in the bundle's folder")
     return data, files

@@ -23,7 +23,7 @@ _UNREADABLE: Final = "unreadable: "
 
 
 class Algorithm(StrEnum):
-    """The signature algorithm: HMAC (RFC 2104) with the verifier's seed, or a plain digest without one."""
+    """The algorithm of a component's signature: HMAC (RFC 2104) with the verifier's seed, or a plain digest."""
 
     SHA1_HMAC = "sha1-hmac"
     SHA256_HMAC = "sha256-hmac"
@@ -40,7 +40,7 @@ SEED_BYTES_MAX: Final = 64
 
 
 def read_seed(text: str) -> bytes:
-    """Return the seed that a hexadecimal text states; it may be empty. Raises OperatorError."""
+    """Return the seed of a verifier's hexadecimal text, which may be empty. Raises OperatorError."""
     try:
         seed = bytes.fromhex(text)
     except ValueError:
@@ -50,16 +50,18 @@ def read_seed(text: str) -> bytes:
     return seed
 
 
-def compute_digests(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
+def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = ()) -> dict[str, str]:
     """Return the SHA-256 of each file in hexadecimal, or why it cannot be read (:func:`is_readable`).
 
-    ``opened`` has the files that this process has already read and uses: the bytes it read count, whatever is
+    ``opened_files`` has the files that this process has already read and uses: the bytes it read count, whatever is
     on the disk now. Those not in ``files`` are added under ``own/``.
     """
-    used = {source.path: source.digest for source in opened}
-    digests = {name: used.get(path) or _digest_file(path) for name, path in sorted(files.items())}
+    opened_digests = {source.path: source.digest for source in opened_files}
+    digests = {name: opened_digests.get(path) or _digest_file(path) for name, path in sorted(files.items())}
     listed = frozenset(files.values())
-    return digests | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
+    return digests | {
+        f"own{path.as_posix()}": digest for path, digest in opened_digests.items() if path not in listed
+    }
 
 
 def _digest_file(path: Path) -> str:
@@ -73,12 +75,12 @@ def _digest_file(path: Path) -> str:
 
 
 def is_readable(digest: str) -> bool:
-    """Return whether this is a digest, rather than the reason why the file could not be read."""
+    """Return whether ``digest`` is a digest, rather than the reason why the file could not be read."""
     return not digest.startswith(_UNREADABLE)
 
 
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
-    """Return one SHA-256 per component, computed over the lines ``<digest>  <name>`` of its files."""
+    """Return one SHA-256 per software component, computed over the lines ``<digest>  <name>`` of its files."""
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
         lines[find_component(name)].append(f"{digests[name]}  {name}\n".encode())
@@ -86,9 +88,9 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
 
 
 def compute_signatures(
-    files: Mapping[str, Path], algorithm: Algorithm, key: bytes, wanted: Iterable[str] = ()
+    files: Mapping[str, Path], algorithm: Algorithm, key: bytes, components: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the signature of each component, or of the ``wanted`` ones, in hexadecimal.
+    """Return the signature of each software component, or only of ``components``, in hexadecimal.
 
     Raises OperatorError for an unknown component, or for a key with an algorithm that takes none; LocalError
     for a file that cannot be read.
@@ -98,18 +100,17 @@ def compute_signatures(
     parts: defaultdict[str, list[str]] = defaultdict(list)
     for name in files:
         parts[find_component(name)].append(name)
-    missing = sorted(set(wanted) - parts.keys())
+    missing = sorted(set(components) - parts.keys())
     if missing:
         raise OperatorError(f"no component {missing[0]!r}; {format_known_names(missing[0], sorted(parts))}")
-    chosen = sorted(wanted) or sorted(parts)
+    names = sorted(components) or sorted(parts)
     return {
-        name: _compute_signature(files, sorted(parts[name], key=str.encode), algorithm, key)
-        for name in chosen
+        name: _compute_signature(files, sorted(parts[name], key=str.encode), algorithm, key) for name in names
     }
 
 
 def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
-    """Return the digest over names, lengths and contents of the files.
+    """Return a component's signature: the digest over names, lengths and contents of its files.
 
     Of a symbolic link, the path it points to counts as the content.
     """

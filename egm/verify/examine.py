@@ -43,27 +43,27 @@ class Findings:
 
     @property
     def is_all_as_signed(self) -> bool:
-        """Return whether every file is as signed and no other file was found."""
+        """Return whether every file of the software is as signed and no other file was found."""
         return not self.trouble
 
 
 def examine(
     manifest_file: Path,
     public_key_hex: str,
-    own: tuple[tuple[str, str], ...],
-    opened: Iterable[Source] = (),
+    own_files: tuple[tuple[str, str], ...],
+    opened_files: Iterable[Source] = (),
 ) -> Findings:
     """Compare the installed software with the signed manifest now.
 
-    Every file is read, and no file can raise an exception. ``opened`` has the definitions that this process
+    Every file is read, and no file can raise an exception. ``opened_files`` has the definitions that this process
     has already read: those bytes are examined, not the ones on disk.
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
-        found = compute_digests(list_software_files(manifest.scope(own)), opened)
+        digests = compute_digests(list_software_files(manifest.scope(own_files)), opened_files)
     except (OperatorError, LocalError, OSError) as error:
         return Findings((str(error),), (manifest_file.name,))
-    wrong = find_differences(manifest, found)
+    wrong = find_differences(manifest, digests)
     more = () if len(wrong) <= NAMED_MAX else (f"and {len(wrong) - NAMED_MAX} more",)
     return Findings(
         trouble=tuple(str(difference) for difference in wrong[:NAMED_MAX]) + more,
@@ -90,28 +90,28 @@ def find_scope(cabinet_file: CabinetFile) -> Scope:
 
 # ------------------------------------------------------------------ in a separate process
 async def examine_in_child_process(
-    manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]
+    manifest_file: Path, public_key_hex: str, own_files: tuple[tuple[str, str], ...]
 ) -> Findings:
-    """Examine the software in a process of low priority. Raises LocalError if that fails."""
-    order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own}
+    """Examine the software in a separate process of low priority. Raises LocalError if that fails."""
+    order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own_files}
     answer = await _run_in_child_process(order)
     lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
     return Findings(**(answer | lists))
 
 
 async def sign_in_child_process(
-    scope: Scope, algorithm: Algorithm, key: bytes, wanted: tuple[str, ...]
+    scope: Scope, algorithm: Algorithm, key: bytes, components: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the signatures of components, computed in a process of low priority.
+    """Return the signatures of software components, computed in a separate process of low priority.
 
     Raises LocalError if that fails.
     """
-    order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": wanted}
+    order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": components}
     return {str(name): str(value) for name, value in (await _run_in_child_process(order)).items()}
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Execute an order in a child process and return the result; cancelling kills the process."""
+    """Have a child process examine or sign, as ``order`` states; return the result. Cancelling kills the process."""
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,
@@ -132,6 +132,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Examine or sign, as the order's JSON states, and return the result as JSON."""
     if "manifest" in order:
         own = tuple((name, path) for name, path in order["own"])
         return asdict(examine(Path(order["manifest"]), order["key"], own))
@@ -142,7 +143,7 @@ def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Execute one order from standard input and print the result as one JSON object."""
+    """Carry out the examination or signing that standard input orders, and print the result as a JSON object."""
     try:
         require_isolation("egm.verify.examine")
         os.nice(_NICE)

@@ -33,12 +33,12 @@ _PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
-    """A manifest that cannot be trusted or used; the text says which file and why."""
+    """The error that a software manifest cannot be trusted or used; the text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The software of one release; ``files`` has the SHA-256 of each file in hexadecimal, by name."""
+    """The manifest of one software release; ``files`` has the SHA-256 of each file in hexadecimal, by name."""
 
     version: str
     made: str
@@ -49,13 +49,13 @@ class Manifest:
     bytecode: bool
     files: Mapping[str, str]
 
-    def scope(self, own: tuple[tuple[str, str], ...]) -> Scope:
-        """Return which files to verify on a cabinet that has these own files."""
-        return Scope(own=own, libraries=self.libraries, bytecode=self.bytecode)
+    def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
+        """Return which files to verify on a cabinet that has the definition files ``own_files``."""
+        return Scope(own=own_files, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
-        """Return the short digest of each component by name."""
+        """Return the short digest of each software component by name."""
         return compute_component_digests(self.files)
 
     def content(self) -> dict[str, object]:
@@ -72,7 +72,7 @@ class Manifest:
 
 
 class Fault(StrEnum):
-    """The ways in which a file can differ from the manifest."""
+    """The ways in which a software file can differ from the manifest."""
 
     ALTERED = "altered"
     MISSING = "missing"
@@ -83,7 +83,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One file that is not as signed."""
+    """A software file that is not as signed, and in which way."""
 
     name: str
     fault: Fault
@@ -98,18 +98,19 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Di
     ``digests`` are the present ones, from :func:`~.digest.compute_digests`.
     """
 
-    def find_fault(name: str) -> Fault | None:
-        here, wanted = digests.get(name), manifest.files.get(name)
-        if wanted is None:
+    def find_file_fault(name: str) -> Fault | None:
+        """Return how the file with this name differs from the manifest, or None if it does not."""
+        present_digest, signed_digest = digests.get(name), manifest.files.get(name)
+        if signed_digest is None:
             return Fault.FOREIGN
-        if here is None or (not is_readable(here) and name.startswith("own/")):
+        if present_digest is None or (not is_readable(present_digest) and name.startswith("own/")):
             return Fault.MISSING
-        if not is_readable(here):
+        if not is_readable(present_digest):
             return Fault.UNREADABLE
-        return Fault.ALTERED if here != wanted else None
+        return Fault.ALTERED if present_digest != signed_digest else None
 
     names = sorted(manifest.files.keys() | digests.keys())
-    return tuple(Difference(name, why) for name in names if (why := find_fault(name)) is not None)
+    return tuple(Difference(name, why) for name in names if (why := find_file_fault(name)) is not None)
 
 
 def encode_unsigned(manifest: Manifest) -> bytes:

@@ -45,7 +45,7 @@ _BYTECODE: Final = "__pycache__"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which files belong to the software.
+    """The choice of files that belong to a cabinet's software.
 
     ``own`` has name and path of each definition of the cabinet. ``libraries`` includes everything else
     installed in the environment. ``bytecode`` includes compiled modules; only a checkout that Python compiles
@@ -64,28 +64,28 @@ def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     offered.
     """
     written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
-    own = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
+    paths = {path: cabinet_file.find_written_path(path) for path in written if is_path(path)}
     for game in [slot.game for slot in cabinet_file.games if is_path(slot.game)]:
         for name in _iter_game_assets(game):
-            own[str(Path(game).parent / name)] = str(PurePosixPath(own[game]).parent / name)
+            paths[str(Path(game).parent / name)] = str(PurePosixPath(paths[game]).parent / name)
     return tuple(
-        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(own.items())
+        (f"own/{PurePosixPath(name).as_posix().lstrip('/')}", path) for path, name in sorted(paths.items())
     )
 
 
 def _iter_game_assets(path: str) -> Iterator[str]:
-    """Yield the names of the other files that a game's definition uses."""
+    """Yield the names of the picture, sound and other files that a game's definition uses."""
     with contextlib.suppress(PaytableError):
         source = read_source(Path(path))
         yield from read_assets(parse(source), source.path)
 
 
-def list_uncompiled_modules(found: Mapping[str, Path]) -> list[str]:
-    """Return the modules in ``found`` that Python would compile at first use, which would add a file."""
-    paths = {str(path) for path in found.values()}
+def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
+    """Return the modules in ``files`` that Python would compile at first use, which would add a file."""
+    paths = {str(path) for path in files.values()}
     return [
         name
-        for name, path in found.items()
+        for name, path in files.items()
         if name.endswith(".py")
         and name.partition("/")[0] in PACKAGES
         and cache_from_source(str(path)) not in paths
@@ -93,7 +93,7 @@ def list_uncompiled_modules(found: Mapping[str, Path]) -> list[str]:
 
 
 def find_components(scope: Scope) -> frozenset[str]:
-    """Return the names of the components to which the files of a scope belong."""
+    """Return the names of the software components to which the files of a scope belong."""
     absent = {
         name for name, is_present in (("own", scope.own), ("libraries", scope.libraries)) if not is_present
     }
@@ -101,7 +101,7 @@ def find_components(scope: Scope) -> frozenset[str]:
 
 
 def find_component(name: str) -> str:
-    """Return the component to which a file belongs. Raises LocalError if none exists."""
+    """Return the software component to which a file belongs, by its name. Raises LocalError if none exists."""
     for prefix, component in _PREFIXES:
         if name.startswith(prefix):
             return component
@@ -113,18 +113,19 @@ def list_software_files(scope: Scope) -> dict[str, Path]:
 
     Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
     """
-    found: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
+    files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
     folders = {package: _find_package_folder(package) for package in PACKAGES}
     for package, folder in folders.items():
-        found.update(_iter_files_below(folder, package, bytecode=scope.bytecode))
+        files.update(_iter_files_below(folder, package, bytecode=scope.bytecode))
     if scope.libraries:
         own = {str(folder) for folder in folders.values()}
         for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
-            found.update(_iter_files_below(folder, "libraries", bytecode=scope.bytecode, without=own))
-    return found
+            files.update(_iter_files_below(folder, "libraries", bytecode=scope.bytecode, without=own))
+    return files
 
 
 def _find_package_folder(package: str) -> Path:
+    """Return the folder of an installed package. Raises LocalError if it is not installed."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise LocalError(f"{package} is not installed")

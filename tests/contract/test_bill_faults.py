@@ -8,7 +8,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 
 from egm.devices.bill_twin import Paper
-from egm.devices.ebds.codec import Ask, Poll
+from egm.devices.ebds.codec import AuxiliaryCommand, Poll
 from egm.devices.interface import (
     Barcode,
     CommLost,
@@ -446,7 +446,7 @@ def test_an_ebds_acceptor_that_does_not_say_what_it_is_is_asked_a_few_times_and_
 
         def plainly(question):
             heard.append(type(question))
-            return answer(Poll(ack=question.ack) if isinstance(question, Ask) else question)
+            return answer(Poll(ack=question.ack) if isinstance(question, AuxiliaryCommand) else question)
 
         rig.twin._answer = plainly
         for cents in (5_00, 20_00, 10_00):
@@ -455,7 +455,7 @@ def test_an_ebds_acceptor_that_does_not_say_what_it_is_is_asked_a_few_times_and_
         await asyncio.sleep(10)
         await rig.stop()
         assert rig.credited_cents == rig.box_cents() == 35_00
-        assert 1 <= heard.count(Ask) <= 3
+        assert 1 <= heard.count(AuxiliaryCommand) <= 3
         rig.close()
 
     jump(scene())

@@ -22,7 +22,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Decision, Hello
 from egm.links.sas.reader import Reader, Readings
-from egm.play.choosing import find_most_staked_credits
+from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_standing_tables
@@ -292,7 +292,7 @@ def test_hosts_are_told_the_most_that_a_round_can_stake(room, game):
     told = (
         Reader(SimpleNamespace(machine=machine.machine), Readings(machine.journal))._facts[0].max_bet_credits
     )
-    assert told == find_most_staked_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
+    assert told == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
     if not rules.layout():
         assert told == max(bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS)
         return

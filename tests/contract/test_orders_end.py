@@ -9,7 +9,7 @@ import pytest
 from bill_rig import DRIVERS, BillRig
 
 from egm.app.ports import DRIVERS as PORT_DRIVERS
-from egm.app.ports import Fitting
+from egm.app.ports import DriverArguments
 from egm.app.wiring import iter_reported_events
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.codec import Header
@@ -316,7 +316,7 @@ def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how)
         rig = DeviceRig(protocol)
         ledger = TransientPrintLedger()
         ledgers = type("Ledgers", (), {"printing": ledger})()
-        driver = PORT_DRIVERS[protocol](Fitting("printer", rig.serial_line(), rig.sink, ledgers, ()))
+        driver = PORT_DRIVERS[protocol](DriverArguments("printer", rig.serial_line(), rig.sink, ledgers, ()))
         rig.start(driver)
         await asyncio.sleep(1)
         driver.print_ticket(device_tests.build_test_job("generic", "test-1"))

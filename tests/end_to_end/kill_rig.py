@@ -380,7 +380,7 @@ class Rig:
         return set()
 
     def _hand(self, device: str, action: str, **values) -> bool:
-        return self.bench.obey(BenchCommand(device=device, action=action, values=values)).ok
+        return self.bench.execute_command(BenchCommand(device=device, action=action, values=values)).ok
 
     async def _rest(self) -> None:
         """One life that ends in peace: doors closed, everything paid out, nothing in the acceptor.

@@ -9,7 +9,7 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
-from egm.play.records.tables import list_standing_tables, plays_along
+from egm.play.records.tables import is_played_in_common, list_standing_tables
 from egm.play.tables import read_table_view
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY
@@ -103,7 +103,7 @@ class Craps(LifeOfSeats):
         left = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
         for room in left:
             assert read_table_view(room.machine)[2].point == 6
-            along = plays_along(room.machine, self.digest)
+            along = is_played_in_common(room.machine, self.digest)
             assert along == (not any(self.played))
             room.engine.handle(EventType.BET, value=0, options={"bets": {}})
             room.engine.handle(EventType.PLAY)

@@ -30,7 +30,7 @@ from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Ste
 from egm.play.records.games import CARRIED_GAME
 from egm.play.records.wheel import WheelSpin
 from egm.play.void_rule import OpenGame, reason_not_void
-from egm.progressive.pools import is_of_its_worth
+from egm.progressive.pools import has_prescribed_amounts
 from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
 from meters import StoredEntry
@@ -344,7 +344,7 @@ class GameAudit:
             at = game.at(start.table)
             if not _are_same_json(at.wager(start.wager.credits, **start.wager.options), start.wager):
                 self._fault(entry, f"the game does not accept the wager {start.wager.to_json()}")
-            if not is_of_its_worth(at, start.wager, start.denomination_cents):
+            if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
                 self._fault(
                     entry,
                     f"at {start.denomination_cents} cents a credit, a side bet does not have its fixed amount",

@@ -25,8 +25,8 @@ from typing import Final, Protocol
 
 from egm.play.conversation import Conversation
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START
-from egm.play.records.tables import Keys, find_table_keys
-from egm.progressive.pools import is_of_its_worth
+from egm.play.records.tables import TableStateKeys, find_table_keys
+from egm.progressive.pools import has_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse
 from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
@@ -67,7 +67,7 @@ _CHOICE: Final = re.compile(
 _LAST_TIME: Final = re.compile(_TIME)
 _LAST_BYTES: Final = 160
 """The time of an end is among its last bytes."""
-_NO_KEYS: Final = Keys()
+_NO_KEYS: Final = TableStateKeys()
 
 
 class Games(Protocol):
@@ -309,7 +309,7 @@ class PlainGames:
             and unit_cents in game.denominations_cents
             and wager.credits * unit_cents <= AMOUNT_MAX
             and encode_canonical_json(game.wager(wager.credits, **wager.options).to_json()) == wager_json
-            and is_of_its_worth(game, wager, unit_cents)
+            and has_prescribed_amounts(game, wager, unit_cents)
             and not game.list_every_level()
             and find_table_keys(game.rules, 1) == _NO_KEYS
         )

@@ -24,7 +24,7 @@ from egm.play.records.game_record import (
 )
 from egm.play.records.games import CARRIED_GAME, PUSH, WAGER
 from egm.play.records.tables import (
-    Keys,
+    TableStateKeys,
     extract_own_state,
     extract_shared_state,
     find_table_keys,
@@ -227,11 +227,11 @@ class StakeAudit:
         if found != (None if due is None else to_json(due)):
             self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
 
-    def _build_table_keys(self, entry: StoredEntry, named: GameName) -> Keys:
+    def _build_table_keys(self, entry: StoredEntry, named: GameName) -> TableStateKeys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
         game = self._games.find(named.id, named.digest)
         positions = 2 if "position" in entry.transaction.dims else 1
-        return Keys() if game is None else find_table_keys(game.rules, positions)
+        return TableStateKeys() if game is None else find_table_keys(game.rules, positions)
 
     def ends(
         self,

@@ -34,7 +34,7 @@ SIMULATED: Final = ("id003", "tcl", "ioboard")
 
 @dataclass(slots=True)
 class Draft:
-    """The answers given so far. ``seed``: tables decided by the machine's builder, to which the answers are added."""
+    """A draft of a cabinet file: the answers so far. ``seed``: the tables decided by the machine's builder."""
 
     seed: Mapping[str, Any] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=dict)
@@ -87,40 +87,41 @@ class Draft:
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
     def tables(self) -> dict[str, object]:
-        """Return the tables of the cabinet file as chosen so far."""
+        """Return the tables of the drafted cabinet file, from the answers so far."""
         seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
-        played = [name for name in self.chosen if self.list_game_denominations(name)]
+        game_names = [name for name in self.chosen if self.list_game_denominations(name)]
         games = [
-            {**seeded.get(name, {}), "game": name, **self._build_denominations_entry(name)} for name in played
+            {**seeded.get(name, {}), "game": name, **self._build_denominations_entry(name)}
+            for name in game_names
         ]
         levels = [
             {"game": slot.game, "level": slot.level}
-            for name in played
+            for name in game_names
             for slot in list_game_levels(self.games[name])
         ]
-        given = self.seed.get("progressives", [])
-        known = {(level["game"], level["level"]) for level in given}
-        more = [level for level in levels if (level["game"], level["level"]) not in known]
-        devices = {NAMES[PROTOCOLS[found.protocol].kind]: found.table for found in self.devices}
-        made = {
+        seeded_levels = self.seed.get("progressives", [])
+        seeded_keys = {(level["game"], level["level"]) for level in seeded_levels}
+        new_levels = [level for level in levels if (level["game"], level["level"]) not in seeded_keys]
+        devices = {NAMES[PROTOCOLS[device.protocol].kind]: device.table for device in self.devices}
+        drafted = {
             "machine": {**self.seed.get("machine", {}), **self.machine, "profile": self.profile.id},
             "games": games,
-            "progressives": [*given, *more],
+            "progressives": [*seeded_levels, *new_levels],
             "progressive_link": {**self.seed.get("progressive_link", {}), **self.link_table},
             "devices": {**self.seed.get("devices", {}), **devices},
         }
-        return {name: value for name, value in {**self.seed, **made}.items() if value}
+        return {name: value for name, value in {**self.seed, **drafted}.items() if value}
 
     def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
         chosen = self.list_game_denominations(name)
         return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
 
     def text(self) -> str:
-        """Return the cabinet file as text."""
+        """Return the drafted cabinet file as text."""
         return "\n".join(_iter_toml_lines(self.tables())) + "\n"
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:
-        """Return the parsed cabinet file, or None and the faults of the file."""
+        """Return the drafted cabinet file, parsed, or None and the faults of the file."""
         return read(self.text(), CabinetFile)
 
 
@@ -142,10 +143,10 @@ def _iter_toml_lines(tables: Mapping[str, object], at: str = "") -> Iterator[str
             )
             yield from ("", f"[{at}{name}]") if plain or not value else ()
             yield from _iter_toml_lines(value, f"{at}{name}.")
-        for each in _list_subtables(value):
-            yield from ("", f"[[{at}{name}]]", *_iter_toml_lines(each, f"{at}{name}."))
+        for table in _list_subtables(value):
+            yield from ("", f"[[{at}{name}]]", *_iter_toml_lines(table, f"{at}{name}."))
 
 
 def _list_subtables(value: object) -> list[Mapping[str, object]]:
-    """Return the tables of a list of tables; empty for any other value."""
+    """Return the tables in a list of tables; empty for any other value."""
     return [*value] if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping) else []

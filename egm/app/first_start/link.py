@@ -20,7 +20,7 @@ from egm.staff.words import build_pair_table, say, say_plain
 
 @dataclass(slots=True)
 class Link(Step):
-    """The step that enrols the machine with a progressive controller: certificate request and answer.
+    """The first-start step that enrols the machine with a progressive controller: certificate request and answer.
 
     Both are optional, because a machine without linked levels needs no link.
     """
@@ -32,16 +32,16 @@ class Link(Step):
     message: Words | None = None
 
     def enter(self) -> None:
-        """Start the step: neither request nor answer has been handled."""
+        """Start the enrolment step: neither request nor answer has been handled."""
         self.message = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the request's key, the answer to it, and the next action."""
+        """Return the enrolment page: the request's key, the answer to it, and the next action."""
         steps = (Row(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[Table] = [Table(rows=tuple(steps))]
         enrolled: Facts | None = None
         try:
-            key = self.folder.asking()
+            key = self.folder.read_request_key()
             if key is not None:
                 digest = say_plain(compute_key_digest(key.public_key()))
                 tables.append(build_pair_table((("link.key", digest),), say("service.link.asks")))
@@ -62,7 +62,7 @@ class Link(Step):
         return self._build_page(*tables, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Process a touch: write the request, read the answer, or continue with or without an enrolment.
+        """Process a touched action: write the request, read the answer, or continue with or without an enrolment.
 
         Return what follows: another step, the same one, or a refusal.
         """
@@ -90,15 +90,15 @@ class Link(Step):
         return Way.STAY
 
     def _read_answer(self, draft: Draft) -> Move:
-        """Read the answer from the stick, check it, and put its certificate into use; stay on this step."""
-        answer, key = self.stick.answer(), self.folder.asking()
+        """Read the answer from the controller's stick, check it, and put its certificate into use; stay here."""
+        answer, key = self.stick.answer(), self.folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())
-        self.folder.switch(self.folder.stage(answer))
+        self.folder.put_into_use(self.folder.store_answer(answer))
         return Way.STAY
 
     def _adopt_enrolment(self, draft: Draft) -> Move:
-        """Take the enrolment in use into the draft, and continue with the next step; refuse if none exists."""
+        """Take the link certificate in use into the draft, and continue with the next step; refuse if none exists."""
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return say_refusal("not_offered")
@@ -111,7 +111,7 @@ class Link(Step):
         return Way.ON
 
     def _find_valid_enrolment(self, draft: Draft) -> Facts | None:
-        """Return the facts of the certificate in use if it is for this machine, or None.
+        """Return the facts of the link certificate in use if it is for this machine, or None.
 
         Raises EnrolmentError if it is not valid now.
         """

@@ -38,7 +38,7 @@ PATIENCE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A device that replied on ``port``; a ``port`` of ``bench`` stands for a simulated device."""
+    """A device that replied to a probe on ``port``; a ``port`` of ``bench`` stands for a simulated device."""
 
     protocol: str
     port: str
@@ -51,38 +51,39 @@ class Answer:
 
 
 def find_serial_ports(more: Iterable[str] = ()) -> list[str]:
-    """Return the serial ports of this computer by their stable names, plus the named ones in ``more``."""
+    """Return the serial ports of this computer by their stable names, plus the ports named in ``more``."""
     return [*dict.fromkeys((*more, *(find_stable_port_name(port.device) for port in comports())))]
 
 
 async def probe(
     ports: Iterable[str], on_progress: Callable[[str, str], None] = lambda _port, _protocol: None
 ) -> list[Answer]:
-    """Probe every port with every protocol. On a bus several devices may reply; any other port has one.
+    """Probe every port with every protocol, and return the devices that replied.
 
-    ``on_progress`` receives each port and protocol before it is probed.
+    On a bus several devices may reply; any other port has one. ``on_progress`` receives each port and
+    protocol before it is probed.
     """
-    found: list[Answer] = []
+    answers: list[Answer] = []
     kinds: set[str] = set()
     for port in ports:
-        bus: bool | None = None
+        is_bus: bool | None = None
         for protocol in ORDER:
             entry = PROTOCOLS[protocol]
-            if entry.kind in kinds or (bus is not None and not (bus and entry.is_bus)):
+            if entry.kind in kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
                 continue
             on_progress(port, protocol)
-            identity = await _ask(port, protocol)
+            identity = await _query_identity(port, protocol)
             if identity is not None:
-                found.append(Answer(protocol, port, identity))
+                answers.append(Answer(protocol, port, identity))
                 kinds.add(entry.kind)
-                bus = entry.is_bus
-    return found
+                is_bus = entry.is_bus
+    return answers
 
 
-async def _ask(port: str, protocol: str) -> str | None:
+async def _query_identity(port: str, protocol: str) -> str | None:
     """Return how the device on a port identifies itself, "" if it only replies; None if nothing replies."""
     answered = asyncio.Event()
-    lost = asyncio.Event()
+    line_lost = asyncio.Event()
     identity = ""
 
     def handle_event(event: DeviceEvent) -> None:
@@ -93,11 +94,11 @@ async def _ask(port: str, protocol: str) -> str | None:
         elif isinstance(event, CommUp):
             answered.set()
         elif isinstance(event, CommLost):
-            lost.set()
+            line_lost.set()
 
     line = SerialLine(port, PROTOCOLS[protocol].line)
     driver = asyncio.ensure_future(create_lone_driver(protocol, "probe", line, handle_event).run())
-    waits = [asyncio.ensure_future(each.wait()) for each in (answered, lost)]
+    waits = [asyncio.ensure_future(condition.wait()) for condition in (answered, line_lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
         if answered.is_set() and not identity:  # it may identify itself right after

@@ -45,8 +45,8 @@ RESTORED: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
-class Proofs(Step):
-    """A step in which the required number of persons authenticate themselves; then ``act`` is executed.
+class SignerProofs(Step):
+    """A first-start step in which the required number of persons prove who they are; then ``act`` is executed.
 
     ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
     terminal.
@@ -61,7 +61,7 @@ class Proofs(Step):
     signs: bool = False
 
     def roster(self, draft: Draft) -> Roster:
-        """Return the roster used for authentication. Raises OperatorError if none can be trusted."""
+        """Return the roster of the persons who may sign. Raises OperatorError if none can be trusted."""
         return draft.roster
 
     def act(self, draft: Draft) -> None:
@@ -73,11 +73,11 @@ class Proofs(Step):
         raise NotImplementedError
 
     def may_sign(self, draft: Draft) -> bool:
-        """Return whether there is anything to sign."""
+        """Return whether the step has anything to sign."""
         raise NotImplementedError
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the facts to be signed; or the prompt for the number or PIN of the next person."""
+        """Return the page of facts to be signed; or the prompt for the number or PIN of the next signer."""
         if not self.signs:
             sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
             return self._build_page(*self.facts(draft), actions=(sign,))
@@ -85,12 +85,14 @@ class Proofs(Step):
             prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
-        rows = tuple(Row(cells=(say_plain(f"{one.id}  {one.name}"),), mark="good") for one in self.proved)
+        rows = tuple(
+            Row(cells=(say_plain(f"{person.id}  {person.name}"),), mark="good") for person in self.proved
+        )
         missing = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
         return self._build_page(Table(rows=(missing, *rows)), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        """Accept a number, then its PIN; after the last person, act."""
+        """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
         if action == "back":
             return self._go_back()
         if not self.signs:
@@ -108,7 +110,7 @@ class Proofs(Step):
         return self._prove(draft, self.number, text)
 
     def _go_back(self) -> Way:
-        """Undo the number just entered, or else the authentication so far, or else return to the previous step."""
+        """Undo the number just entered, or else all PINs entered so far, or else return to the previous step."""
         if self.number is not None:
             self.number = None
         elif self.signs:
@@ -121,17 +123,15 @@ class Proofs(Step):
         """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
         try:
             with edit_wrong_pins(self.folder, wait=True) as noted:
-                if (
-                    sum(one.counts_towards_lock for one in noted if one.number == find_counted_number(number))
-                    >= WRONG_MAX
-                ):
+                attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
+                if sum(attempt.counts_towards_lock for attempt in attempts) >= WRONG_MAX:
                     return say_refusal("locked")
                 person = self.roster(draft).proves(number, pin)
                 if person is None:
                     noted.append(WrongPin.create_now(number, self.now().isoformat(timespec="seconds")))
                     return say_refusal("wrong_pin")
             self.number = None
-            if any(person.id == other.id for other in self.proved):
+            if any(person.id == proved_person.id for proved_person in self.proved):
                 return say_refusal("same_person")
             if not person.may(self.may):
                 return say_refusal("not_permitted")
@@ -154,19 +154,19 @@ class Proofs(Step):
 
 
 @dataclass(slots=True, kw_only=True)
-class Signing(Proofs):
-    """The step in which two persons sign the whole cabinet file; it also shows the file's faults."""
+class Signing(SignerProofs):
+    """The first-start step in which two persons sign the whole cabinet file; it also shows the file's faults."""
 
     state: StateFolder
     file: Path
     faults: tuple[Fault, ...] | None = None
 
     def enter(self) -> None:
-        """Start the step: the file is not checked yet, and nobody has signed."""
+        """Start the signing step: the cabinet file is not checked yet, and nobody has signed."""
         self.faults, self.signs, self.proved, self.number = None, False, [], None
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
-        """Check the file against this computer, its games and the jurisdiction's rules, as the machine will."""
+        """Check the cabinet file against this computer, its games and the jurisdiction's rules, as the machine will."""
         cabinet, faults = draft.file()
         if cabinet is None:
             self.faults = tuple(faults)
@@ -175,11 +175,11 @@ class Signing(Proofs):
             self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
-        """Return whether no fault keeps the machine from starting."""
+        """Return whether the cabinet file has no fault that keeps the machine from starting."""
         return self.faults is not None and not any(fault.stops for fault in self.faults)
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """Return the answers, and the faults of the file."""
+        """Return tables of the answers and of the cabinet file's faults."""
         machine, people = draft.machine, draft.roster.people.values()
         rows = (
             (say("first.machine.serial"), say_plain(machine.get("serial", ""))),
@@ -193,25 +193,34 @@ class Signing(Proofs):
                 say_prize_names({"names": draft.games[name].title} for name in draft.chosen),
             ),
             (say("first.denominations.title"), say_money(*draft.denominations_cents or (0,))),
-            (say("first.staff.title"), say_plain(", ".join(f"{one.name} ({one.id})" for one in people))),
+            (
+                say("first.staff.title"),
+                say_plain(", ".join(f"{person.name} ({person.id})" for person in people)),
+            ),
             *(() if draft.link is None else ((say("first.link.title"), say_plain(draft.link.authority)),)),
             (say("first.file"), say_plain(digest_of(draft.text())[:16])),
         )
         now = self.now()
-        believed = find_clock_doubt(Evidence(now=now, good=None, passed=None)) is None
-        rows = (*rows, (say("first.now" if believed else "first.clock_wrong"), say_time(now.isoformat())))
+        is_clock_plausible = find_clock_doubt(Evidence(now=now, good=None, passed=None)) is None
+        rows = (
+            *rows,
+            (say("first.now" if is_clock_plausible else "first.clock_wrong"), say_time(now.isoformat())),
+        )
         if self.faults is None:
             return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.checking"),)),)))
         if not self.may_sign(draft):
             rows = (*rows, (say("first.not_yet"), say_plain("")))
-        found = tuple(
+        fault_rows = tuple(
             Row(cells=(say_plain(fault),), mark="alarm" if fault.stops else "warning")
             for fault in self.faults
         )
-        return (build_pair_table(rows), *([Table(title=say("first.faults"), rows=found)] if found else []))
+        return (
+            build_pair_table(rows),
+            *([Table(title=say("first.faults"), rows=fault_rows)] if fault_rows else []),
+        )
 
     def act(self, draft: Draft) -> None:
-        """Write roster and signature, and the file last: after a power loss before that, everything is asked again."""
+        """Write roster and signature, and the cabinet file last: after a power loss before that, all is asked again."""
         text = draft.text()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
@@ -221,13 +230,13 @@ class Signing(Proofs):
 
 
 def _format_device_kinds(draft: Draft) -> Words:
-    """Return the kinds of the devices as a list."""
+    """Return the kinds of the drafted devices as a list."""
     named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
     return Words(kind="list", value=", ", values={**named})
 
 
 @dataclass(slots=True, kw_only=True)
-class PuttingBack(Proofs):
+class Restoring(SignerProofs):
     """The step in which two persons of the memory's own roster restore the cabinet file that was signed last."""
 
     state: StateFolder
@@ -241,18 +250,18 @@ class PuttingBack(Proofs):
         return load_recorded(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
-        """Return whether there is a file to restore."""
+        """Return whether the memory has a signed cabinet file to restore."""
         return bool(self.text)
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
-        """Return the machine of the memory, and the file."""
+        """Return tables of the machine that the memory belongs to, and of the file to restore."""
         rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
         return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page without a way back, because it is the first."""
-        page = Proofs.page(self, draft)
-        actions = page.actions if self.signs else tuple(one for one in page.actions if one != BACK)
+        """Return the page to restore the cabinet file, without a way back, because it is the first."""
+        page = SignerProofs.page(self, draft)
+        actions = page.actions if self.signs else tuple(action for action in page.actions if action != BACK)
         return page.model_copy(update={"actions": actions})
 
     def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
@@ -261,21 +270,21 @@ class PuttingBack(Proofs):
         replace_private(self.file, self.text)
 
 
-def create_restore_step(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
+def create_restore_step(state: StateFolder, file: Path, now: Callable[[], datetime]) -> Restoring | None:
     """Return the step that restores the cabinet file, for a state folder that has a memory; None for a new one.
 
     Raises JournalError for a memory that cannot be read.
     """
     if not JournalLocation(DiskStorage(), state.root, state.root / SECOND_FOLDER).has_journal:
         return None
-    text, known = "", [("machine.serial", "")]
+    text, identity = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:
-        known = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
-        signed = find_last_signed_file(view)
-        if signed is not None:
-            text = signed.text
-            known += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]
-    return PuttingBack(
+        identity = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
+        signature = find_last_signed_file(view)
+        if signature is not None:
+            text = signature.text
+            identity += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
+    return Restoring(
         id="memory",
         folder=state.root,
         now=now,
@@ -283,5 +292,5 @@ def create_restore_step(state: StateFolder, file: Path, now: Callable[[], dateti
         state=state,
         file=file,
         text=text,
-        known=tuple(known),
+        known=tuple(identity),
     )

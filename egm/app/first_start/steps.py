@@ -30,7 +30,7 @@ _NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
 
 
 class Way(Enum):
-    """The step that follows an answer: the same one (STAY), the next (ON) or the previous (BACK)."""
+    """What follows an answer in the first start: the same step (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
     ON = auto()
@@ -67,7 +67,7 @@ class Step:
         """Gather the data for the page, and call ``changed`` whenever the page changes. By default, do nothing."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the step's page in its current state."""
+        """Return the service page of the step in its current state."""
         raise NotImplementedError
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
@@ -84,7 +84,7 @@ class Step:
 
 @dataclass(slots=True)
 class Welcome(Step):
-    """The first step: a list of the questions to come."""
+    """The first step of the first start: a list of the questions to come."""
 
     parts: tuple[str, ...]
     id: str = "welcome"
@@ -106,7 +106,7 @@ class Welcome(Step):
 
 @dataclass(slots=True)
 class Fields(Step):
-    """A step with fields to fill in one after the other.
+    """A step of the first start with fields to fill in one after the other.
 
     ``fields_of`` returns the fields, ``take`` stores their values in the draft.
     """
@@ -117,52 +117,54 @@ class Fields(Step):
     values: dict[str, str] = field(default_factory=dict)
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page with the fields entered so far and the next field."""
-        wanted = self._find_next_field(draft)
+        """Return the page with the fields entered so far and the next field to enter."""
+        next_field = self._find_next_field(draft)
         rows = tuple(
             Row(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
             for name, value in self.values.items()
         )
         prompt = None
-        if wanted is not None:
-            text = "serial" if wanted.name in _CAPITALS else "text"
-            kind = "digits" if wanted.kind is FieldKind.DIGITS else text
+        if next_field is not None:
+            text = "serial" if next_field.name in _CAPITALS else "text"
+            kind = "digits" if next_field.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
-                    "label": say(f"first.{self.id}.{wanted.name}"),
+                    "label": say(f"first.{self.id}.{next_field.name}"),
                     "kind": kind,
-                    "length_max": wanted.length_max,
-                    "value": draft.machine.get(wanted.name, ""),
+                    "length_max": next_field.length_max,
+                    "value": draft.machine.get(next_field.name, ""),
                 }
             )
-        actions = () if wanted is not None else (_NEXT,)
+        actions = () if next_field is not None else (_NEXT,)
         return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        """Accept a field, or return to the previous one."""
-        wanted = self._find_next_field(draft)
+        """Store the text of the next field, or return to the previous field."""
+        next_field = self._find_next_field(draft)
         if action == "back":
             if not self.values:
                 return Way.BACK
             self.values.popitem()
             return Way.STAY
-        if action == "enter" and wanted is not None:
+        if action == "enter" and next_field is not None:
             try:
-                read = wanted.read(text.upper() if wanted.name in _CAPITALS else text)
+                read = next_field.read(text.upper() if next_field.name in _CAPITALS else text)
             except FieldError as error:
                 return say_refusal(error.reason)
             value = str(read or "")
-            if wanted.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
+            if next_field.name in _CAPITALS and not all(
+                c.isascii() and (c.isalnum() or c == "-") for c in value
+            ):
                 return say("first.refused.name")
-            self.values[wanted.name] = value
+            self.values[next_field.name] = value
             return Way.STAY
-        if action == "next" and wanted is None:
+        if action == "next" and next_field is None:
             self.take(draft, self.values)
             return Way.ON
         return say_refusal("not_offered")
 
     def _find_next_field(self, draft: Draft) -> Field | None:
-        return next((each for each in self.fields_of(draft) if each.name not in self.values), None)
+        return next((field for field in self.fields_of(draft) if field.name not in self.values), None)
 
 
 #: Lines of a page that fit on any screen.
@@ -173,14 +175,14 @@ _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 @dataclass(slots=True)
 class Pick(Step):
-    """A step in which one item is chosen, with a search if not all items fit on the screen."""
+    """A step of the first start in which one item is chosen, with a search if not all fit on the screen."""
 
     id: str
     options: Callable[[], list[tuple[str, Words]]]
     take: Callable[[Draft, str], None]
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """Return a page with one line per item."""
+        """Return a page with one line per item to choose from."""
         rows = tuple(
             Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
@@ -224,24 +226,24 @@ class Devices(Step):
             self.asking = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the devices that replied, and the ports probed."""
+        """Return the page of the devices that replied, and of the ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
-            fields_of = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
-            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(fields_of,)),))
+            progress_row = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
+            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(progress_row,)),))
         rows = tuple(
             Row(
                 cells=(
-                    say_code("device", PROTOCOLS[found.protocol].kind),
+                    say_code("device", PROTOCOLS[device.protocol].kind),
                     say("first.devices.is_simulated")
-                    if found.port == "bench"
-                    else say_plain(_format_identification(found)),
+                    if device.port == "bench"
+                    else say_plain(_format_identification(device)),
                 ),
-                mark="warning" if found.port == "bench" else "good",
+                mark="warning" if device.port == "bench" else "good",
             )
-            for found in draft.devices
+            for device in draft.devices
         )
-        silent = [port for port in self.ports() if port not in {found.port for found in draft.devices}]
+        silent = [port for port in self.ports() if port not in {device.port for device in draft.devices}]
         rows += tuple(
             Row(cells=(say("first.devices.silent"), say_plain(port)), mark="warning") for port in silent
         )
@@ -252,7 +254,7 @@ class Devices(Step):
         return self._build_page(Table(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Continue with the devices found; or with simulated ones if no device was found."""
+        """Continue with the devices that replied; or with simulated ones if none did."""
         if self.asking is not None:
             return say_refusal("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
@@ -261,16 +263,16 @@ class Devices(Step):
         return {"back": Way.BACK, "next": Way.ON}.get(action) or say_refusal("not_offered")
 
     def _has_real_devices(self, draft: Draft) -> bool:
-        return any(found.port != "bench" for found in draft.devices)
+        return any(device.port != "bench" for device in draft.devices)
 
 
-def _format_identification(found: Answer) -> str:
-    return "  ".join(part for part in (found.protocol, found.identity, found.port) if part)
+def _format_identification(device: Answer) -> str:
+    return "  ".join(part for part in (device.protocol, device.identity, device.port) if part)
 
 
 @dataclass(slots=True)
 class Toggle(Step):
-    """A step in which several items of a list are chosen, at least one."""
+    """A step of the first start in which several items of a list are chosen, at least one."""
 
     id: str
     options: Callable[[Draft], list[tuple[str, Words]]]
@@ -299,7 +301,7 @@ class Toggle(Step):
             self.examining = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return a page with one line per item, marked if chosen."""
+        """Return a page with one line per item, marked if it is chosen."""
         if self.examining is not None:
             row = Row(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
@@ -315,7 +317,7 @@ class Toggle(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Add the touched item, or remove it if it was selected."""
+        """Choose the touched item, or undo its choice; continue once the list is confirmed."""
         _, _, place = action.partition("toggle:")
         options, chosen = self.options(draft), self.chosen(draft)
         if action == "back":
@@ -341,7 +343,7 @@ class Staff(Step):
     """The list before each person was added, to undo a mistake."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the persons enrolled, or the next prompt for a new person."""
+        """Return the page of the persons enrolled, or the prompt for the next field of a new person."""
         if self.entry is not None:
             return self._build_question_page(self.entry)
         people = draft.roster.people.values()
@@ -351,14 +353,14 @@ class Staff(Step):
         )
         columns = tuple(say(f"first.staff.{name}") for name in ("number", "name", "role"))
         add = Action(id="add", label=say("first.staff.add"))
-        on = _NEXT.model_copy(update={"enabled": self._are_enough(draft)})
+        next_action = _NEXT.model_copy(update={"enabled": self._has_enough_signers(draft)})
         drop = Action(id="drop", label=say("first.staff.drop"), style="danger")
         enrolled = Table(columns=columns, rows=rows)
         more = (drop,) if self.before else ()
-        return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, on))
+        return self._build_page(enrolled, *self._list_missing_staff(draft), actions=(add, *more, next_action))
 
     def _list_missing_staff(self, draft: Draft) -> tuple[Table, ...]:
-        """Return tables of how many persons must still be enrolled, and of the roles they may have."""
+        """Return tables of how many members of staff must still be enrolled, and of the roles they may have."""
         short = SIGNERS - self._count_signers(draft)
         if short <= 0:
             return ()
@@ -401,13 +403,15 @@ class Staff(Step):
         )
 
     def _act_on_list(self, draft: Draft, action: str) -> Move:
-        """Add a person, remove the last one, or continue."""
+        """Process an action on the list of staff: add a person, remove the last one, or continue."""
         if action == "add":
             self.entry = []
         elif action == "drop" and self.before:
             draft.roster = self.before.pop()
         else:
-            return Way.ON if action == "next" and self._are_enough(draft) else say_refusal("not_offered")
+            return (
+                Way.ON if action == "next" and self._has_enough_signers(draft) else say_refusal("not_offered")
+            )
         return Way.STAY
 
     def _take_typed_answer(self, draft: Draft, entry: list[str], text: str) -> Move:
@@ -425,20 +429,21 @@ class Staff(Step):
             del entry[3:]
             return say_refusal("not_the_same")
         self.entry = None
-        before = draft.roster
+        roster_before = draft.roster
         person = Person(number, name, Role(role))
         try:
-            draft.roster = before.added(person, self.digest(pin), by="", at=self.now())
+            draft.roster = roster_before.added(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
-        self.before.append(before)
+        self.before.append(roster_before)
         return Way.STAY
 
     def _count_signers(self, draft: Draft) -> int:
-        """Return how many of the persons may sign the cabinet file."""
+        """Return how many of the enrolled persons may sign the cabinet file."""
         return sum(person.may(Permission.CONFIGURE) for person in draft.roster.people.values())
 
-    def _are_enough(self, draft: Draft) -> bool:
+    def _has_enough_signers(self, draft: Draft) -> bool:
+        """Return whether enough of the enrolled persons may sign the cabinet file."""
         return self._count_signers(draft) >= SIGNERS
 
 
@@ -476,7 +481,7 @@ def _format_permitted_roles(permission: Permission) -> Words:
 
 
 def list_profiles() -> list[tuple[str, Words]]:
-    """Return the jurisdictions that have a profile."""
+    """Return the jurisdictions that have a profile, with their names as text."""
     return [(name, say_local(load_profile(name).title)) for name in list_profile_ids()]
 
 
@@ -486,10 +491,10 @@ def time_zones() -> list[tuple[str, Words]]:
 
 
 def list_admitted_games(draft: Draft) -> list[tuple[str, Words]]:
-    """Return the games that the jurisdiction admits."""
+    """Return the games that the jurisdiction admits, with their names as text."""
     return [(name, say_local(game.title)) for name, game in draft.games.items()]
 
 
 def list_denominations(draft: Draft) -> list[tuple[str, Words]]:
-    """Return the denominations of the chosen games."""
+    """Return the denominations of the chosen games, with their values as text."""
     return [(str(cents), say_money(cents)) for cents in draft.offered_cents]

@@ -54,7 +54,7 @@ SEED_NAME: Final = "cabinet.seed.toml"
 
 
 class Wizard:
-    """The first start: its steps, the current one, and the page; ``done`` is set when the file is written."""
+    """The first start on the screen: its steps, the current one, and the page; ``done``: the file is written."""
 
     def __init__(self, steps: Sequence[Step], draft: Draft, changed: Callable[[], None]) -> None:
         """Create the wizard. ``changed`` is called whenever the page changes."""
@@ -69,7 +69,7 @@ class Wizard:
 
     @property
     def page(self) -> ServicePage:
-        """Return the page of the current step."""
+        """Return the page of the current first-start step."""
         page = self._steps[self._at].page(self._draft)
         return page.model_copy(
             update={
@@ -81,7 +81,7 @@ class Wizard:
         )
 
     def process_answer(self, intent: Intent) -> None:
-        """Process an answer to the open page; ignore any other."""
+        """Process a person's answer to the open page; ignore an answer to any other."""
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
             return
@@ -100,12 +100,12 @@ class Wizard:
         self._notify_change()
 
     def close(self) -> None:
-        """Cancel the work of the current step."""
+        """Cancel the work of the current first-start step."""
         if self._work is not None:
             self._work.cancel()
 
     def _go_to(self, at: int) -> None:
-        """Go to the step with this index, and start its work if it has any."""
+        """Go to the first-start step with index ``at``, and start its work if it has any."""
         self.close()
         self._at = at
         step = self._steps[at]
@@ -114,7 +114,7 @@ class Wizard:
             self._work = asyncio.ensure_future(self._begin_step(step))
 
     async def _begin_step(self, step: Step) -> None:
-        """Do the work of a step; if it fails, show the reason on the page."""
+        """Do the work of a first-start step; if it fails, show the reason on the page."""
         try:
             await step.begin(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
@@ -135,7 +135,7 @@ def build_steps(
     link: Sequence[Step] = (),
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> tuple[Step, ...]:
-    """Return the steps in order.
+    """Return the steps of the first start, in order.
 
     ``link``: the steps that enrol the machine with a progressive controller, if any. ``digest`` creates the
     stored digest of a new PIN.
@@ -144,17 +144,19 @@ def build_steps(
     machine = (name(name="serial"), name(name="operator_number"))
 
     def add_machine_values(draft: Draft, values: dict[str, str]) -> None:
+        """Add values to the machine table of the draft."""
         draft.machine |= values
 
-    def replace_house(draft: Draft, chosen: str) -> None:
-        draft.profile, draft.placed = load_profile(chosen), True
+    def select_jurisdiction(draft: Draft, profile_id: str) -> None:
+        """Set the draft's jurisdiction, and remove the venue data entered for the previous one."""
+        draft.profile, draft.placed = load_profile(profile_id), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
     steps: tuple[Step, ...] = (
         Fields("machine", lambda _: machine, add_machine_values),
-        Pick("profile", list_profiles, replace_house),
+        Pick("profile", list_profiles, select_jurisdiction),
         Fields(
-            "house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), add_machine_values
+            "house", lambda draft: tuple(Field(name=item) for item in draft.house_fields), add_machine_values
         ),
         Pick("time_zone", time_zones, lambda draft, chosen: add_machine_values(draft, {"time_zone": chosen})),
         Devices(ports),
@@ -168,8 +170,8 @@ def build_steps(
         Toggle(
             "denominations",
             list_denominations,
-            lambda draft: [str(each) for each in draft.denominations_cents if each in draft.offered_cents],
-            lambda draft, selected: setattr(draft, "denominations_cents", [int(each) for each in selected]),
+            lambda draft: [str(item) for item in draft.denominations_cents if item in draft.offered_cents],
+            lambda draft, selected: setattr(draft, "denominations_cents", [int(item) for item in selected]),
         ),
         *link,
         Staff(clock.now, digest),
@@ -189,6 +191,7 @@ _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 
 def _examine_draft(draft: Draft, on_progress: Callable[[str], None]) -> None:
+    """Examine the draft's games; ``on_progress`` receives each game's name before."""
     for name in draft.examine():
         on_progress(name)
 
@@ -210,9 +213,9 @@ async def run_first_start(
     JournalError for a memory that cannot be read.
     """
     draft = Draft(seed=_read_builder_tables(seed))
-    back = create_restore_step(state, file, clock.now)
-    given = "certificate" in dict(draft.seed.get("progressive_link", {}))
-    link = () if given else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
+    restore_step = create_restore_step(state, file, clock.now)
+    is_link_seeded = "certificate" in dict(draft.seed.get("progressive_link", {}))
+    link = () if is_link_seeded else (Link(LinkFolder.of(state.root), Stick(stick), clock.now),)
     language = LANGUAGES[0]
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
@@ -246,7 +249,7 @@ async def run_first_start(
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
-        (back,) if back is not None else build_steps(state, file, clock, ports, link, digest),
+        (restore_step,) if restore_step is not None else build_steps(state, file, clock, ports, link, digest),
         draft,
         lambda: server.send(build_snapshot()),
     )
@@ -263,7 +266,7 @@ async def run_first_start(
 
 
 def _read_builder_tables(path: Path) -> dict[str, object]:
-    """Return the builder's tables; empty if there is no such file. Raises OperatorError."""
+    """Return the tables that the machine's builder has decided; empty without such a file. Raises OperatorError."""
     try:
         return parse_toml(read_contents(path).decode())
     except FileNotFoundError:

@@ -34,7 +34,7 @@ from egm.devices.worth import DOLLARS, ReportedWorth, Worth, compute_minor_units
 _HOLD_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units of its country's scaling.
 _NAME_DIGITS: Final = 4
-#: A validator has dealt with a bill found inside this long after a reset.
+#: A validator has stacked or returned a bill found inside this long after a reset.
 _RESTART_SECONDS: Final = 6.0
 #: Escrow and stacker enabled.
 _MODE: Final = b"\x03"
@@ -85,7 +85,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             currencies=currencies,
         )
         self._scaling: dict[str, tuple[int, int] | None] = {}
-        self._holds_paper = False  # whether its newest event reports an item in escrow
+        self._holds_paper = False  # whether the validator's newest event reports an item in escrow
         self._mark: int | None = None
         self._applied: dict[Header, bytes] = {}
         self._identified = False
@@ -104,11 +104,11 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
         try:
-            answer = await self._ask(Header.READ_BILL_EVENTS)
+            answer = await self._query(Header.READ_BILL_EVENTS)
             if answer is not None and await self._process_events(codec.read_events(answer)):
-                await self._route()
-                await self._ask_worth()
-                await self._apply()
+                await self._send_routing_order()
+                await self._query_next_value()
+                await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._note_valid_message()
         except ProtocolError as error:
@@ -116,7 +116,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         await self._pause()
 
     async def _process_events(self, events: Events) -> bool:
-        """Process new events; return False if the validator stopped replying or was busy.
+        """Process the validator's new events; return False if it stopped replying or was busy.
 
         If the validator has restarted, its settings are sent again and its values are queried again.
         """
@@ -136,19 +136,19 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._present.clear()
             self._worth = Worth(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
-        clear = self._is_settled_after_restart(events)
+        is_clear = self._is_settled_after_restart(events)
         for pair in news.pairs:
-            clear = self._handle_event(pair) or clear
+            is_clear = self._handle_event(pair) or is_clear
         if passed and self._escrow.is_ordered():
             self._handle_uneventful_accept(passed)
         self._update_faults(self._present)
-        await self._read_bill_path(events, clear=clear, fresh=bool(news.pairs))
+        await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.pairs))
         self._mark = compute_mark(events, accepted)
         self._escrow.set_mark(self._mark)
         return True
 
     def _handle_uneventful_accept(self, passed: int) -> None:
-        """Handle an accept counter that has advanced during an order without an event: the bill is in the box.
+        """Handle a bill that the accept counter shows without an event while a stacking is ordered: it is in the box.
 
         Only one bill can have passed; any other count comes from another validator.
         """
@@ -158,25 +158,25 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             text = f"{passed} bills counted where one was ordered: is this another validator?"
             self._emit(Disputed(device=self.name, text=text))
 
-    async def _read_bill_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
-        """Determine from the last event what is in escrow, and handle it; if nothing is, note a clear path.
+    async def _read_bill_path(self, events: Events, *, is_clear: bool, has_new_events: bool) -> None:
+        """Handle the item that the last event shows in escrow; if none and ``is_clear``, note a clear path.
 
-        ``clear``: the events show that nothing moves. ``fresh``: there are events since the last call, so
+        ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last call, so
         that an item in escrow during an order is another one than the ordered.
         """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
         if not self._holds_paper:
-            if clear:
+            if is_clear:
                 self._handle_clear_path("the validator's events show it empty")
             return
-        if self._escrow.is_ordered() and fresh:  # it arrived after the order: another item
+        if self._escrow.is_ordered() and has_new_events:  # it arrived after the order: another item
             self._handle_clear_path("another paper is in escrow")
         if not self._escrow.is_ordered():
             self._handle_escrowed_item(await self._read_content(newest), bytes((newest.a, newest.b)))
 
     def _is_settled_after_restart(self, events: Events) -> bool:
-        """Return whether a validator without events since its reset has had time to deal with a bill inside."""
+        """Return whether a validator without events since its reset has had time to move out a bill found inside."""
         now = asyncio.get_running_loop().time()
         if events.counter:
             return False
@@ -185,7 +185,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return now - self._restarted_at > _RESTART_SECONDS
 
     def _handle_event(self, pair: Pair) -> bool:
-        """Process one event; return whether it shows a clear path."""
+        """Process one event of the validator; return whether it shows a clear bill path."""
         code = pair.b
         if pair.a or code == BillEvent.UNKNOWN_STACKED:
             self._present.pop(FaultCode.JAM, None)
@@ -209,43 +209,43 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return False
 
     async def _read_content(self, pair: Pair) -> Content | None:
-        """Return the bill of an event or the ticket read by the validator; None if it is unknown."""
+        """Return the bill of an escrow event, or the ticket whose code was read; None if it is unknown."""
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
-        answer = await self._ask(Header.READ_BARCODE) or b""
+        answer = await self._query(Header.READ_BARCODE) or b""
         return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 
     # ------------------------------------------------------------ commands to the acceptor
-    async def _route(self) -> None:
-        """Send the command for the bill in escrow: return it, stack it or extend its time.
+    async def _send_routing_order(self) -> None:
+        """Send the command for the bill in escrow: return it, stack it or extend its escrow time.
 
         Send nothing if the last query is too old: another item could be in escrow by now.
         """
-        ordered = self._escrow.is_ordered()
+        is_ordered = self._escrow.is_ordered()
         answer = self._find_escrow_command(self._mark or 0)
         now = asyncio.get_running_loop().time()
         if answer is Answer.RETURN:
-            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
-        elif answer is Answer.STACK or ordered:
+            await self._query(Header.ROUTE_BILL, bytes((Route.RETURN,)))
+        elif answer is Answer.STACK or is_ordered:
             if self._measure_time_since_query() > FRESH_SECONDS:
                 return  # this process was not scheduled meanwhile: query once more
-            await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
+            await self._query(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_SECONDS
-            await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
+            await self._query(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 
-    async def _apply(self) -> None:
-        """Send the settings that the validator does not have yet; from time to time, send all of them again."""
-        mask = sum(1 << kind - 1 for kind in self._wanted_notes)
-        wished = {
+    async def _send_settings(self) -> None:
+        """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
+        mask = sum(1 << kind - 1 for kind in self._note_codes_to_accept)
+        settings = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._accepts_anything,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
+        if asyncio.get_running_loop().time() >= self._renew_at:  # in case the validator lost them
             self._applied.clear()
-        for header, data in wished.items():
+        for header, data in settings.items():
             if self._applied.get(header) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
@@ -255,12 +255,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if self._worth.is_known:
             self._report_readiness(accepting=self._accepts_anything)
 
-    async def _ask_worth(self) -> None:
-        """Query the value of one more type of bill. Only one is queried per cycle, so that no event has to wait."""
+    async def _query_next_value(self) -> None:
+        """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
         kind = self._worth.next_channel
         if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
             return
-        answer = await self._ask(Header.BILL_ID, bytes((kind,)))
+        answer = await self._query(Header.BILL_ID, bytes((kind,)))
         if answer is None:
             self._store_reported_value(kind, None)
             return
@@ -270,7 +270,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._store_reported_value(kind, ReportedWorth(text, value, currencies))
             return
         if country not in self._scaling:
-            scaling = await self._ask(Header.COUNTRY_SCALING, country.encode("ascii"))
+            scaling = await self._query(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
         scaled = self._scaling[country]
         cents = None if scaled is None else compute_minor_units(value * scaled[0], -scaled[1])

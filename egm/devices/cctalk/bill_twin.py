@@ -42,8 +42,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                     Route.RETURN: self.return_escrowed_item,
                     Route.EXTEND: self.extend_escrow_time,
                 }
-                known = message.data[0] in frozenset(orders)
-                return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
+                is_known_order = message.data[0] in frozenset(orders)
+                return b"" if is_known_order and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
                 return self._encode_bill_name(message)
             case Header.READ_BARCODE:
@@ -59,10 +59,10 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return b""
 
     def _encode_bill_name(self, message: Frame) -> bytes:
-        """Return the name of a bill type, or the scaling of a country's values to minor units."""
+        """Return the reply to a query for a bill type's name or for a country's scaling of values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
-            known = message.data == self._country.encode("ascii")
-            return (100).to_bytes(2, "little") + b"\x02" if known else bytes(3)
+            is_own_country = message.data == self._country.encode("ascii")
+            return (100).to_bytes(2, "little") + b"\x02" if is_own_country else bytes(3)
         cents = self._find_note_value(message.data[0])
         return f"{self._country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
@@ -76,7 +76,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
     def _handle_phase_change(self, phase: Phase) -> None:
-        """Store the event that the validator reports on entering a phase."""
+        """Store the event that the simulated validator reports on entering a phase."""
         match phase:
             case Phase.ESCROW:
                 kind = self._find_bill_type()
@@ -100,7 +100,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         super()._give_item_out()
 
     def memory(self) -> dict[str, object]:
-        """Return the memory of every acceptor, and the lifetime counter."""
+        """Return what the validator retains without power: the memory of every acceptor, and the lifetime counter."""
         return {**super().memory(), "accepted": self._accepted}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
@@ -109,12 +109,12 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         super().recall(memory)
 
     def power_lost(self) -> None:
-        """Lose events and inhibits; the item stays where it is."""
+        """Lose the stored events and the inhibits, as a validator does without power; the item stays where it is."""
         self._events = EventMemory()
         self._mask, self._master = 0, False
 
     def power_restored(self) -> None:
-        """Move an item inside to its destination, without an order."""
+        """Start after the return of power: a bill inside is stacked or returned without an order of the machine."""
         self.power_lost()
         if self._stuck is not None:
             self._enter_phase(self._stuck)
@@ -123,7 +123,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
-        """Start after a power loss: stack an item that can no longer be returned, return any other."""
+        """Stack an item found inside after a power loss if it can no longer be returned; return any other."""
         if self._paper is None:
             self._enter_phase(Phase.READY)
         elif self._paper.past_return:

@@ -30,7 +30,7 @@ _EVENTS: Final = 5
 
 
 class Header(IntEnum):
-    """The command or query of a message."""
+    """The header of a ccTalk message: which command or query it is."""
 
     REPLY = 0
     RESET = 1
@@ -65,7 +65,7 @@ class Header(IntEnum):
 
 
 class Route(IntEnum):
-    """Orders for the bill in escrow, and the validator's refusals."""
+    """The machine's routing orders for the bill in escrow, and the validator's refusals of them."""
 
     RETURN = 0
     STACK = 1
@@ -86,7 +86,7 @@ PATH_DROP_BOX: Final = 2
 
 
 class CoinError(IntEnum):
-    """Coin event codes (first byte 0) other than a refused coin."""
+    """Codes of a coin acceptor's error events (first byte 0) other than a refused coin."""
 
     REJECTED = 1
     INHIBITED = 2
@@ -103,7 +103,7 @@ class CoinError(IntEnum):
 
 
 class BillEvent(IntEnum):
-    """Bill event codes (first byte 0)."""
+    """Codes of a bill validator's status events (first byte 0)."""
 
     INHIBIT_ACTIVE = 0
     RETURNED = 1
@@ -134,7 +134,7 @@ IN_ESCROW: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A complete message with a valid checksum."""
+    """A complete ccTalk message with a valid checksum."""
 
     destination: int
     source: int
@@ -163,7 +163,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- layouts of answers
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One event: ``a`` is a coin slot or bill type and ``b`` its path or position; if ``a`` is 0, ``b`` is a code."""
+    """A ccTalk event: coin slot or bill type ``a`` and its path or position ``b``; if ``a`` is 0, ``b`` is a code."""
 
     a: int
     b: int
@@ -171,13 +171,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A device's event buffer: its counter (0 after a reset, then 1 to 255 cyclically) and pairs, newest first."""
+    """A ccTalk device's event buffer: counter (0 after a reset, then 1 to 255 cyclically) and pairs, newest first."""
 
     counter: int
     pairs: tuple[Pair, ...]
 
     def encode(self) -> bytes:
-        """Return it as reply data."""
+        """Return the event buffer as reply data."""
         return bytes((self.counter, *(byte for pair in self.pairs for byte in (pair.a, pair.b))))
 
 
@@ -198,7 +198,7 @@ class HopperStatus:
     unpaid: int
 
     def encode(self) -> bytes:
-        """Return it as reply data."""
+        """Return the hopper status as reply data."""
         return bytes((self.counter, self.remaining, self.paid, self.unpaid))
 
 
@@ -221,14 +221,14 @@ class HopperTest:
     disabled: bool = False
 
     def encode(self) -> bytes:
-        """Return it as reply data."""
+        """Return the self-test results as reply data."""
         fraud, blocked = self.fraud, self.sensor_blocked
         flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
         return bytes((sum(flag << place for place, flag in enumerate(flags)),))
 
 
 def read_hopper_test(data: bytes) -> HopperTest:
-    """Decode a reply to TEST_HOPPER, one to three bytes by model. Raises :class:`ProtocolError`."""
+    """Decode a hopper's reply to TEST_HOPPER, one to three bytes by model. Raises :class:`ProtocolError`."""
     if not 1 <= len(data) <= 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper test, not 1 to 3", data)
     bits = data[0]
@@ -248,19 +248,19 @@ _HIGH_FITTED: Final = 0x20
 
 
 def read_is_full(data: bytes) -> bool:
-    """Decode a reply to HIGH_LOW: whether an upper level sensor is fitted and covered. Raises ProtocolError."""
+    """Return from a reply to HIGH_LOW whether an upper level sensor is fitted and covered. Raises ProtocolError."""
     if len(data) != 1:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
     return data[0] & (_HIGH_LEVEL | _HIGH_FITTED) == _HIGH_LEVEL | _HIGH_FITTED
 
 
 def encode_is_full(*, full: bool) -> bytes:
-    """Encode the reply to HIGH_LOW of a hopper with an upper level sensor."""
+    """Encode the reply to HIGH_LOW of a hopper with an upper level sensor; ``full``: coins cover it."""
     return bytes((_HIGH_FITTED | (_HIGH_LEVEL if full else 0),))
 
 
 def read_scaling(data: bytes) -> tuple[int, int]:
-    """Decode a reply to COUNTRY_SCALING: the factor and the decimal places. Raises :class:`ProtocolError`."""
+    """Return from a reply to COUNTRY_SCALING the factor of note values and the decimal places. Raises ProtocolError."""
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
     return int.from_bytes(data[:2], "little"), data[2]
@@ -281,7 +281,7 @@ def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
 
 
 def read_count(data: bytes) -> int:
-    """Decode three bytes, low first: a serial number or a lifetime counter. Raises :class:`ProtocolError`."""
+    """Decode a serial number or lifetime counter from its three bytes, low first. Raises :class:`ProtocolError`."""
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
     return int.from_bytes(data, "little")

@@ -27,7 +27,7 @@ from egm.devices.worth import DOLLARS, ReportedWorth, Worth, list_currencies_of_
 _NAME_DIGITS: Final = 3
 #: Path reported by an acceptor without a diverter.
 _PATH_UNTOLD: Final = 0
-#: How long a coin fault is shown after its event: the acceptor reports its beginning, never its end.
+#: How long a coin fault is shown after its event: the acceptor reports that it begins, never that it ends.
 _FAULT_SECONDS: Final = 3.0
 
 #: A coin in flight when coins were disabled arrives within this time.
@@ -80,11 +80,11 @@ class CctalkCoinDriver(CctalkDriver):
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
-        """Return the coins that it can report, in minor units."""
+        """Return the values of the coins that the acceptor can report, in minor units."""
         return frozenset(self._coins.values())
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept these coins, as far as the acceptor has a slot for them."""
+        """Accept coins of these values, as far as the acceptor has a slot for them."""
         self._denominations = denominations_cents
         self._wake.set()
 
@@ -93,7 +93,7 @@ class CctalkCoinDriver(CctalkDriver):
         self.enable(frozenset())
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Set where accepted coins go: the hopper, or the drop box in the cabinet stand."""
+        """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
         path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
         if path != self._path:
             self._path, self._turned_at = (
@@ -111,13 +111,13 @@ class CctalkCoinDriver(CctalkDriver):
         self._refused_since.clear()
 
     async def _cycle(self) -> None:
-        """Run one cycle: read credits, query coin values, apply settings, identify the device."""
+        """Run one cycle: read the coin events, query coin values, apply settings, identify the acceptor."""
         try:
-            answer = await self._ask(Header.READ_CREDITS)
+            answer = await self._query(Header.READ_CREDITS)
             if answer is not None and await self._record_events(codec.read_events(answer)):
-                await self._ask_worth()
+                await self._query_next_value()
                 if self._worth.is_known:
-                    await self._apply()
+                    await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._note_valid_message()
         except ProtocolError as error:
@@ -125,12 +125,12 @@ class CctalkCoinDriver(CctalkDriver):
         self._report_timed_faults()
         await self._pause()
 
-    async def _ask_worth(self) -> None:
-        """Query the value of one more slot. Only one is queried per cycle, so that no event has to wait."""
+    async def _query_next_value(self) -> None:
+        """Query the value of one more coin slot. Only one is queried per cycle, so that no event has to wait."""
         slot = self._worth.next_channel
         if slot is None:
             return
-        answer = await self._ask(Header.COIN_ID, bytes((slot,)))
+        answer = await self._query(Header.COIN_ID, bytes((slot,)))
         if answer is None:
             self._store_reported_value(slot, None)
             return
@@ -143,7 +143,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._report_value_faults(self._worth)
 
     async def _record_events(self, events: codec.Events) -> bool:
-        """Record new events; return False if the acceptor stopped replying or was busy."""
+        """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
         position = self._ledger.position()
         if position is not None and is_unchanged(position, events):
             return True
@@ -167,13 +167,13 @@ class CctalkCoinDriver(CctalkDriver):
             if pair.a in self._coins
         )
         passed = count_accepted_since(position, accepted)
-        unseen = passed - sum(pair.a > 0 for pair in news.pairs)
-        reported = coins
-        if unseen < 0:  # its own counter shows fewer: use the smaller number, the first ones reported
+        unseen_coins = passed - sum(pair.a > 0 for pair in news.pairs)
+        event_coins = coins
+        if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
             coins = coins[:passed]
-        strange = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
+        unknown_slots = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
         doubt = self._build_coin_doubt(
-            unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange
+            unseen_coins, news.lost, sum(cents for cents, _ in event_coins[len(coins) :]), unknown_slots
         )
         self._ledger.credit_coins_in(coins, compute_mark(events, accepted), doubt)
         for amount_cents, to_hopper in coins:
@@ -185,38 +185,37 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _find_coin_path(self, pair: Pair) -> int:
-        """Return the container into which a coin fell; if the acceptor does not report it, the one it was sent to."""
-        sent = self._applied.get((Header.SORTER_PATH, pair.a))
-        return pair.b or (self._path if sent is None else sent[1])
+        """Return the path into which a coin fell; if the acceptor does not report it, the path to which it was sent."""
+        setting = self._applied.get((Header.SORTER_PATH, pair.a))
+        return pair.b or (self._path if setting is None else setting[1])
 
     def _build_coin_doubt(
-        self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]
+        self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
     ) -> CoinDoubt | None:
-        """Return why coins cannot be credited, and their possible value, or None if all are credited.
+        """Return why coins cannot be credited, and the bounds of their value, or None if all are credited.
 
-        ``unseen`` coins passed without an event, ``lost`` events were overwritten, and ``strange`` slots are
-        unknown.
+        ``unseen_coins`` coins passed without an event, and ``lost_events`` events were overwritten.
         """
         values = self._coins.values()
         least_cents = most_cents = 0
         why = []
-        if unseen > 0 or lost:
+        if unseen_coins > 0 or lost_events:
             why.append(
-                f"{max(unseen, 0)} coins were accepted and {lost} events lost that were never reported"
+                f"{max(unseen_coins, 0)} coins were accepted and {lost_events} events lost that were never reported"
             )
-            least_cents += max(unseen, 0) * min(values, default=0)
-            most_cents += max(unseen, 0) * max(values, default=0)
-        if unseen < 0:
-            why.append(f"{-unseen} coins reported that the acceptor did not count; not credited")
+            least_cents += max(unseen_coins, 0) * min(values, default=0)
+            most_cents += max(unseen_coins, 0) * max(values, default=0)
+        if unseen_coins < 0:
+            why.append(f"{-unseen_coins} coins reported that the acceptor did not count; not credited")
             most_cents += uncounted_cents
-        if strange:
-            slots = ", ".join(str(slot) for slot in strange)
+        if unknown_slots:
+            slots = ", ".join(str(slot) for slot in unknown_slots)
             why.append(f"coins in slot {slots}, which has no value here")
-            most_cents += len(strange) * max(values, default=0)
+            most_cents += len(unknown_slots) * max(values, default=0)
         return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
 
     def _handle_other_event(self, pair: Pair) -> None:
-        """Raise the fault that an event reports, or report a rejected coin; ignore accepted coins."""
+        """Raise the fault that an event reports, or emit that a coin was rejected; ignore events of accepted coins."""
         if pair.a:
             return
         if pair.b in _FAULTS:
@@ -228,48 +227,52 @@ class CctalkCoinDriver(CctalkDriver):
         """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
-            sent = self._applied.get((Header.SORTER_PATH, pair.a))
+            path_sent_to = self._applied.get((Header.SORTER_PATH, pair.a))
             since = self._refused_since.get(pair.a)
             if since is not None and now > since + _FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.UNINVITED)
             turned = now > self._turned_at + _FLIGHT_SECONDS
-            if pair.a and turned and sent is not None and pair.b not in {sent[1], _PATH_UNTOLD}:
+            if (
+                pair.a
+                and turned
+                and path_sent_to is not None
+                and pair.b not in {path_sent_to[1], _PATH_UNTOLD}
+            ):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
-        """Raise a fault that ends by itself after some seconds."""
+        """Raise a fault of which no device reports the end; it ends by itself after some seconds."""
         until = asyncio.get_running_loop().time() + _FAULT_SECONDS
         self._faults_until |= {fault: until}
 
     def _report_timed_faults(self) -> None:
-        """Report the faults whose time has not run out yet."""
+        """Report the timed faults that are still to be shown."""
         now = asyncio.get_running_loop().time()
-        over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
-        for fault in over:
+        ended_faults = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
+        for fault in ended_faults:
             self._faults_until.pop(fault, None)
         self._update_faults(dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
-    async def _apply(self) -> None:
-        """Send the requested settings to the device, the master inhibit last."""
-        wanted = frozenset[int]() if self._worth.has_differences else self._denominations
-        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
-        accepting = bool(wanted)
-        wished: dict[tuple[Header, int], bytes] = {
+    async def _send_settings(self) -> None:
+        """Send the requested settings to the coin acceptor, the master inhibit last."""
+        enabled_cents = frozenset[int]() if self._worth.has_differences else self._denominations
+        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in enabled_cents)
+        accepting = bool(enabled_cents)
+        settings: dict[tuple[Header, int], bytes] = {
             **{(Header.SORTER_PATH, slot): bytes((slot, self._path)) for slot in self._coins},
             (Header.INHIBIT_MASK, 0): mask.to_bytes(2, "little"),
             (Header.MASTER_INHIBIT, 0): bytes((accepting,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
+        if asyncio.get_running_loop().time() >= self._renew_at:  # in case the acceptor lost them unnoticed
             self._applied.clear()
-        for setting, data in wished.items():
+        for setting, data in settings.items():
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            taken = await self._send_command(setting[0], data)
-            if (
-                not taken and setting[0] is not Header.SORTER_PATH
-            ):  # a device without a sorter does not know it
+            is_acknowledged = await self._send_command(setting[0], data)
+            # An acceptor without a sorter does not acknowledge the sorter path.
+            if not is_acknowledged and setting[0] is not Header.SORTER_PATH:
                 return
             self._applied[setting] = data
         now = asyncio.get_running_loop().time()

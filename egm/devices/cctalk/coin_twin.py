@@ -56,13 +56,13 @@ class CctalkCoinTwin(CctalkTwin):
         return b""
 
     def _encode_coin_id(self, slot: int) -> bytes:
-        """Return the coin of a slot: country, three-digit value, issue; dots if it accepts nothing."""
+        """Return a coin slot's identification: country, three-digit value, issue; dots if the slot accepts nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
         name = self._other_worth.get(slot, cents)
         return b"......" if not name else f"{self._country}{name:03}A".encode("ascii")
 
     def power_lost(self) -> None:
-        """Lose events and settings, but not the lifetime counter."""
+        """Lose the stored events and settings, but not the lifetime counter."""
         self._events = EventMemory()
         self._mask, self._master = 0, False
         self._paths.clear()
@@ -71,7 +71,7 @@ class CctalkCoinTwin(CctalkTwin):
         """Inhibit every coin until the machine enables them."""
 
     def memory(self) -> dict[str, object]:
-        """Return the lifetime counter, and where the coins are."""
+        """Return what the acceptor retains without power: the lifetime counter, and where the coins are."""
         sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
         return {"accepted": self._accepted, "sums": sums}
 
@@ -95,7 +95,7 @@ class CctalkCoinTwin(CctalkTwin):
         }
 
     def _set_worth(self, values: Values) -> str:
-        """Program ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
+        """Program coin slot ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
         slot, cents = read_number(values, "slot"), read_number(values, "amount_cents")
         self._other_worth[slot] = cents
         return f"slot {slot} takes {cents} cents"
@@ -103,8 +103,8 @@ class CctalkCoinTwin(CctalkTwin):
     def _find_slot(self, values: Values) -> tuple[int, int]:
         cents = read_number(values, "amount_cents")
         if cents not in self._slots:
-            known = ", ".join(map(str, sorted(self._slots)))
-            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known}")
+            known_values = ", ".join(map(str, sorted(self._slots)))
+            raise ActionError(f"{self.name}: no coin of {cents} cents; there are {known_values}")
         return self._slots[cents], cents
 
     def _insert(self, values: Values) -> str:
@@ -133,17 +133,17 @@ class CctalkCoinTwin(CctalkTwin):
         return "coin on a string"
 
     def _block_credit_sensor(self, _: Values) -> str:
-        """Block the credit sensor."""
+        """Simulate a fault: the credit sensor is blocked."""
         self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
         return "coin jam"
 
     def _report_false_coin(self, _: Values) -> str:
-        """Report a coin that its own counter does not contain."""
+        """Simulate a defect: report a coin that the acceptor's own counter does not contain."""
         self._events.add(next(iter(self._slots.values())), codec.PATH_HOPPER)
         return "a coin that was not there"
 
     def _make_sensor_stick(self, _: Values) -> str:
-        """Make the credit sensor stick."""
+        """Simulate a fault: the credit sensor sticks."""
         self._events.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
         return "a sensor is stuck"
 
@@ -162,7 +162,7 @@ class CctalkCoinTwin(CctalkTwin):
         return f"{cents} cents get in"
 
     def _block_sorter(self, _: Values) -> str:
-        """Block the sorter."""
+        """Simulate a fault: the coin sorter is blocked."""
         self._events.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"
 

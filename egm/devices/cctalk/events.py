@@ -18,7 +18,7 @@ _ACCEPT_RING: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The events since the last reading.
+    """The events of a ccTalk device since the last reading.
 
     ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
     ``restarted``: the device has been reset since.
@@ -30,13 +30,13 @@ class News:
 
 
 def compute_mark(events: Events, accepted: int) -> int:
-    """Return the position after all of ``events`` and the accept counter, as one number for the ledger."""
+    """Return how far a device's events are read, as one number: its last event and its accept counter."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
 
 def read_accept_counter(mark: int) -> int:
-    """Return the accept counter that the ledger's ``mark`` contains."""
+    """Return the device's accept counter that a stored ``mark`` contains."""
     return mark >> 24
 
 
@@ -46,22 +46,24 @@ def count_accepted_since(mark: int, accepted: int) -> int:
 
 
 def is_unchanged(mark: int, events: Events) -> bool:
-    """Return whether certainly nothing has happened since ``mark``; if the counter is 0, return False."""
+    """Return whether the device certainly has no event since ``mark``; False if its event counter is 0."""
     return events.counter != 0 and mark & 0xFFFFFF == compute_mark(events, 0)
 
 
 def list_events_since(mark: int, events: Events) -> News:
     """Return the device's events that are newer than the ledger's ``mark``."""
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
-    known = len(events.pairs)
+    stored_count = len(events.pairs)
     if events.counter == 0:
         return News((), 0, restarted=mark & 0xFFFFFF != compute_mark(events, 0))
-    ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
-    if ahead < known:  # the mark's own event is still stored, and must be the same event
-        restarted = counter != 0 and events.pairs[ahead] != newest
+    new_count = events.counter if counter == 0 else (events.counter - counter) % _RING
+    if new_count < stored_count:  # the mark's own event is still stored, and must be the same event
+        restarted = counter != 0 and events.pairs[new_count] != newest
     else:  # a buffer that is not full belongs to a device that was reset
-        restarted = events.counter < known and set(events.pairs[events.counter :]) == {Pair(0, 0)}
+        restarted = events.counter < stored_count and set(events.pairs[events.counter :]) == {Pair(0, 0)}
     if restarted:
-        ahead = events.counter
-    fresh = min(ahead, known)
-    return News(tuple(reversed(events.pairs[:fresh])), ahead - fresh, restarted=restarted)
+        new_count = events.counter
+    readable_count = min(new_count, stored_count)
+    return News(
+        tuple(reversed(events.pairs[:readable_count])), new_count - readable_count, restarted=restarted
+    )

@@ -56,10 +56,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._empty = False
         self._runaway = False
         self._is_full = False
-        self._levels_at: float | None = 0.0  # when to query its level sensors; None: it has none
+        self._levels_at: float | None = 0.0  # when to query the hopper's level sensors; None: it has none
         self._total_at_rest: int | None = None
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
-        self._withdrawn = False  # whether it has been disarmed since
+        self._withdrawn = False  # whether the hopper has been disarmed since the order of the open payout
         self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
@@ -85,7 +85,7 @@ class CctalkHopperDriver(CctalkDriver):
     async def _cycle(self) -> None:
         if self._serial is None:
             if await self._identify():
-                self._serial = await self._ask(Header.SERIAL)
+                self._serial = await self._query(Header.SERIAL)
         else:
             try:
                 await self._advance_payout()
@@ -96,21 +96,21 @@ class CctalkHopperDriver(CctalkDriver):
 
     async def _advance_payout(self) -> None:
         """Query the hopper's status, and advance the open payout by one step; do nothing if a reply is missing."""
-        answer = await self._ask(Header.HOPPER_STATUS)
-        test = await self._ask(Header.TEST_HOPPER)
-        count = await self._ask(Header.DISPENSE_COUNT)
+        answer = await self._query(Header.HOPPER_STATUS)
+        test = await self._query(Header.TEST_HOPPER)
+        count = await self._query(Header.DISPENSE_COUNT)
         if answer is None or test is None or count is None:
             return
         status, total = codec.read_hopper_status(answer), codec.read_count(count)
-        await self._ask_levels()
+        await self._query_levels()
         self._report_faults(codec.read_hopper_test(test))
-        if self._stop_wished and await self._ask(Header.EMERGENCY_STOP) is not None:
+        if self._stop_wished and await self._query(Header.EMERGENCY_STOP) is not None:
             self._stop_wished = False
             return
         record = self._ledger.pending()
         if record is None and status.remaining:  # the rest of an abandoned order is already disputed
             self._total_at_rest = None
-            await self._ask(Header.EMERGENCY_STOP)
+            await self._query(Header.EMERGENCY_STOP)
             return
         self._record_strayed_coins(total, paying=record is not None)
         if record is None:
@@ -129,17 +129,17 @@ class CctalkHopperDriver(CctalkDriver):
                 self._note_progress()
                 await self._send_dispense_order(record)
         else:
-            paid = (total - record.count_before) % _COUNT_RING
+            paid_coins = (total - record.count_before) % _COUNT_RING
             stranger = record.serial not in {"", (self._serial or b"").hex()}
-            if stranger or paid > _COUNT_RING // 2 or paid < record.paid_coins:
+            if stranger or paid_coins > _COUNT_RING // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
                     record, "another hopper is in its place" if stranger else "its count fell"
                 )
             else:
-                await self._advance_ordered_payout(record, status, paid)
+                await self._advance_ordered_payout(record, status, paid_coins)
 
     def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
-        """Record coins that left the hopper without an order, and report them as disputed."""
+        """Record coins that left the hopper without an order, and report their value as disputed."""
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
@@ -148,32 +148,34 @@ class CctalkHopperDriver(CctalkDriver):
         self._total_at_rest = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
-        """Enable the hopper, and if that succeeds send the dispense command once."""
+        """Enable the hopper, and if that succeeds send the order to pay the record's coins, once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
-            await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
+            await self._query(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
-    async def _advance_ordered_payout(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
+    async def _advance_ordered_payout(
+        self, record: PayoutRecord, status: HopperStatus, paid_coins: int
+    ) -> None:
         """Advance a payout for which the hopper has an order.
 
         Order again if the order was lost, record coins that have left, close the payout when it is complete,
         and stop it if it makes no progress.
         """
-        if status.counter == record.events_before and not paid and not status.remaining:
+        if status.counter == record.events_before and not paid_coins and not status.remaining:
             await self._order_again(record)
             return
-        self._set_found(FaultCode.FAILURE, None)
-        if record.paid_coins != paid:
+        self._set_own_fault(FaultCode.FAILURE, None)
+        if record.paid_coins != paid_coins:
             self._note_progress()
-            self._ledger.record_coins_paid(record.payout_id, paid)
-            self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
+            self._ledger.record_coins_paid(record.payout_id, paid_coins)
+            self._emit(PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.coins))
         if not status.remaining:
-            self._finish(record, paid)
+            self._finish(record, paid_coins)
         elif self._timer.seconds > STOP_SECONDS:
-            await self._ask(Header.EMERGENCY_STOP)
+            await self._query(Header.EMERGENCY_STOP)
 
     async def _order_again(self, record: PayoutRecord) -> None:
-        """Send the order again, because the hopper has not accepted it; withdraw it once refused for too long.
+        """Send the payout order again, because the hopper has not accepted it; withdraw it once refused for too long.
 
         The order is abandoned only on a reading later than the withdrawal.
         """
@@ -182,9 +184,9 @@ class CctalkHopperDriver(CctalkDriver):
             await self._send_dispense_order(record)
         elif not self._withdrawn:
             self._withdrawn = True
-            await self._ask(Header.ENABLE_HOPPER, _DISARMED)
+            await self._query(Header.ENABLE_HOPPER, _DISARMED)
         else:
-            self._set_found(FaultCode.FAILURE, "it takes no order to pay")
+            self._set_own_fault(FaultCode.FAILURE, "it takes no order to pay")
             self._finish(record, 0)
 
     def _note_progress(self) -> None:
@@ -193,7 +195,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._withdrawn = False
 
     def _end_overdue_order(self) -> None:
-        """Give up a payout without progress for too long.
+        """Give up a payout that has made no progress for too long.
 
         It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
         """
@@ -219,39 +221,42 @@ class CctalkHopperDriver(CctalkDriver):
             )
 
     def _close_as_disputed(self, record: PayoutRecord, why: str) -> None:
-        """Close the payout as disputed: the hopper may have paid more than was seen."""
-        seen = record.paid_coins
-        text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"
-        self._finish(record, seen, text)
+        """Close the payout as disputed: the hopper may have paid more coins than it was seen to pay."""
+        seen_coins = record.paid_coins
+        text = f"{record.payout_id}: {seen_coins} of {record.coins} coins were seen to leave, and then {why}"
+        self._finish(record, seen_coins, text)
         self._emit(Disputed(device=self.name, text=text))
 
-    def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
-        """Close the payout in the ledger, then report it; too few or too many coins become faults."""
-        self._ledger.finished(record.payout_id, paid, doubt)
+    def _finish(self, record: PayoutRecord, paid_coins: int, doubt: str = "") -> None:
+        """Close the payout in the ledger, then report it; a short or excess payout raises a fault."""
+        self._ledger.finished(record.payout_id, paid_coins, doubt)
         self._may_be_paying = True
         self._note_progress()
-        self._empty = paid < record.coins
-        self._runaway = paid > record.coins
+        self._empty = paid_coins < record.coins
+        self._runaway = paid_coins > record.coins
         self._emit(
             PayoutFinished(
-                device=self.name, payout_id=record.payout_id, paid_coins=paid, ordered_coins=record.coins
+                device=self.name,
+                payout_id=record.payout_id,
+                paid_coins=paid_coins,
+                ordered_coins=record.coins,
             )
         )
 
-    async def _ask_levels(self) -> None:
+    async def _query_levels(self) -> None:
         """Query from time to time whether the hopper is full; one without level sensors is queried once per session."""
         now = asyncio.get_running_loop().time()
         if self._levels_at is None or now < self._levels_at:
             return
         self._levels_at = now + RENEW_SECONDS
-        answer = await self._ask(Header.HIGH_LOW)
+        answer = await self._query(Header.HIGH_LOW)
         if answer is None:
             self._is_full, self._levels_at = False, None
         else:
             self._is_full = codec.read_is_full(answer)
 
     def _report_faults(self, test: codec.HopperTest) -> None:
-        """Report the faults that self-test and level sensors show, and the fault of coins paid without an order."""
+        """Report the faults that the hopper's self-test and level sensors show, and coins paid without an order."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""

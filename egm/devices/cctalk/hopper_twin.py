@@ -56,7 +56,7 @@ class CctalkHopperTwin(CctalkTwin):
         return b""
 
     def _build_readings(self) -> dict[Header, bytes]:
-        """Return the data of every reply that states a reading, by query."""
+        """Return the hopper's readings as reply data, by the query that asks for each."""
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
@@ -76,9 +76,9 @@ class CctalkHopperTwin(CctalkTwin):
     def _stop_paying(self) -> bytes:
         """End the payout; return the number of unpaid coins as reply data."""
         self._stop_timers()
-        left, self._remaining = self._remaining, 0
-        self._unpaid += left
-        return bytes((left,))
+        unpaid_coins, self._remaining = self._remaining, 0
+        self._unpaid += unpaid_coins
+        return bytes((unpaid_coins,))
 
     def _start_dispensing(self, data: bytes) -> bytes | None:
         if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
@@ -90,7 +90,7 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((self._counter,))
 
     def _turn_disc(self) -> None:
-        """Turn the disc once: pay a coin if there is one, and after the last one any coins of a simulated overpay."""
+        """Turn the hopper's disc once: pay a coin if there is one, and with the last one any simulated overpay."""
         if self._jammed or not self.level_coins:
             self._schedule_step(_EMPTY_SECONDS, self._end_unpaid_order)
             return
@@ -111,12 +111,12 @@ class CctalkHopperTwin(CctalkTwin):
         self._total = (self._total + 1) % _COUNT_RING
 
     def _end_unpaid_order(self) -> None:
-        """End the order without paying the remaining coins, because no coin leaves."""
+        """End the payout order with coins unpaid, because no coin leaves the hopper."""
         self._timed_out = True
         self._remaining, self._unpaid = 0, self._remaining
 
     def power_lost(self) -> None:
-        """Lose the order; coins paid are paid, and stay in the lifetime counter."""
+        """Lose the payout order; coins already paid stay paid, and stay in the lifetime counter."""
         self._counter = self._remaining = self._paid = self._unpaid = 0
         self._armed = self._timed_out = False
 
@@ -124,7 +124,7 @@ class CctalkHopperTwin(CctalkTwin):
         """Disable payouts until the machine arms the hopper again."""
 
     def memory(self) -> dict[str, object]:
-        """Return the lifetime counter, and the coins inside and out."""
+        """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
@@ -149,22 +149,22 @@ class CctalkHopperTwin(CctalkTwin):
         return f"{self.level_coins} coins in the hopper"
 
     def _jam_coin(self, _: Values) -> str:
-        """Jam a coin, so that no more coins leave."""
+        """Jam a coin in the hopper, so that no more coins leave."""
         self._jammed = True
         return "hopper jammed"
 
     def _pay_without_order(self, _: Values) -> str:
-        """Simulate a defect: pay a coin without an order."""
+        """Simulate a defect: the hopper pays a coin without an order."""
         self._drop_coin()
         return "a coin nobody ordered"
 
     def _manipulate_exit_sensor(self, _: Values) -> str:
-        """Simulate a fraud: manipulate the exit sensor."""
+        """Simulate a fraud: the exit sensor is manipulated."""
         self._fraud = True
         return "hopper cheated"
 
     def _cover_exit_sensor(self, _: Values) -> str:
-        """Keep the exit sensor covered."""
+        """Simulate a fault: the exit sensor stays covered."""
         self._sensor_blocked = True
         return "a sensor is stuck"
 
@@ -174,7 +174,7 @@ class CctalkHopperTwin(CctalkTwin):
         return "hopper free"
 
     def _overpay_next_payout(self, values: Values) -> str:
-        """Pay ``coins`` too many at the end of the next payout."""
+        """Set the coins (``coins``) that the hopper pays in excess at the end of the next payout."""
         self._extra = read_number(values, "coins", default=1)
         return f"{self._extra} coins too many at the next payout"
 

@@ -11,7 +11,7 @@ from egm.devices.line import LineSettings
 LINE: Final = LineSettings(baud=9600)
 #: Attempts at a query without a reply.
 _TRIES: Final = 3
-#: A device that answers other queries has failed once a required one has gone unanswered this often.
+#: A device that answers other queries has failed once this many replies to a required query are missing.
 _MISSING_ANSWERS: Final = 5
 #: Queries that a device need not support, or whose refusal its driver handles itself.
 _MAY_BE_UNANSWERED: Final = frozenset(
@@ -48,8 +48,8 @@ class CctalkDriver(LineDriver[Frame]):
             message.destination == HOST and message.source == self.address and message.header == Header.REPLY
         )
 
-    async def _ask(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
-        """Send a query and return the data of its reply, or None if there is no reply after ``tries`` attempts.
+    async def _query(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
+        """Send a query to the device and return the data of its reply, or None if none comes after ``tries`` attempts.
 
         Use one try for a command that must not be executed twice. A reply does not name its query, so old
         data on the line is discarded first.
@@ -66,24 +66,24 @@ class CctalkDriver(LineDriver[Frame]):
         return None
 
     def _note_unanswered(self, header: Header, tries: int) -> None:
-        """Count a query that gets no reply while others do; after enough of them, raise a device failure."""
+        """Count a query that gets no reply while others do; after several in a row, raise a device failure."""
         if header in _MAY_BE_UNANSWERED or self._silent_questions != tries:
             return
         self._missing = self._missing or {}
         self._missing[header] = self._missing.get(header, 0) + 1
         if self._missing[header] >= _MISSING_ANSWERS:
-            self._set_found(FaultCode.FAILURE, _describe_missing_answer(header))
+            self._set_own_fault(FaultCode.FAILURE, _describe_missing_answer(header))
 
     def _note_answered(self, header: Header) -> None:
-        """Note the reply to a query, and clear the fault that it was missing."""
+        """Reset the count of missing replies to this query, and clear the fault that it raised."""
         if self._missing is not None:
             self._missing.pop(header, None)
-        if self._found.get(FaultCode.FAILURE) == _describe_missing_answer(header):
-            self._set_found(FaultCode.FAILURE, None)
+        if self._own_faults.get(FaultCode.FAILURE) == _describe_missing_answer(header):
+            self._set_own_fault(FaultCode.FAILURE, None)
 
     async def _send_command(self, header: Header, data: bytes) -> bool:
         """Send a command; return whether it was acknowledged."""
-        return await self._ask(header, data) == b""
+        return await self._query(header, data) == b""
 
     async def _read_events_with_counter(self, events: Header) -> tuple[Events, int] | None:
         """Return the device's events and its accept counter as of the same moment, or None.
@@ -91,18 +91,18 @@ class CctalkDriver(LineDriver[Frame]):
         The counter is read between two replies about events. None means that these differ (try again in the
         next cycle) or that a reply is missing. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
-        before = await self._ask(events)
-        count = await self._ask(Header.ACCEPT_COUNT)
-        after = await self._ask(events)
-        if before is None or count is None or before != after:
+        events_before = await self._query(events)
+        count = await self._query(Header.ACCEPT_COUNT)
+        after = await self._query(events)
+        if events_before is None or count is None or events_before != after:
             return None
-        return read_events(before), read_count(count)
+        return read_events(events_before), read_count(count)
 
     async def _identify(self) -> bool:
-        """Query and report maker, product and serial number; return False for silence."""
+        """Query the device's maker, product and serial number and report them; return False if it does not reply."""
         words = []
         for header in (Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL):
-            answer = await self._ask(header)
+            answer = await self._query(header)
             if answer is None:
                 return False
             is_number = header is Header.SERIAL

@@ -19,7 +19,7 @@ from egm.devices.twin import Port, Twin
 
 
 class EventMemory:
-    """A device's numbered events; the last five are stored."""
+    """A simulated ccTalk device's numbered events; the last five are stored."""
 
     def __init__(self) -> None:
         self.counter = 0
@@ -48,7 +48,7 @@ class CctalkTwin(Twin[Frame]):
         port.echoes = True  # the wire itself echoes, with or without power
 
     def received(self, message: Frame) -> None:
-        """Reply to messages for this device; an unknown header gets no reply."""
+        """Reply to messages addressed to this simulated device; an unknown header gets no reply."""
         if message.destination != self.address or message.source != HOST:
             return
         answer = self._find_common_reply(message) if message.header in _COMMON else self._answer(message)
@@ -71,11 +71,11 @@ class CctalkTwin(Twin[Frame]):
 
     @property
     def _country(self) -> str:
-        """Return the country of its money: the first letters of an ISO 4217 code, EU for euros."""
+        """Return the country in the names of the device's coins or notes: two letters of the currency, EU for euros."""
         return self.currency[:2]
 
     def _answer(self, message: Frame) -> bytes | None:
-        """Return the data of the reply to a message, or None for no reply."""
+        """Return the data of the device's reply to a message, or None for no reply."""
         raise NotImplementedError
 
 

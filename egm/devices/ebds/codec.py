@@ -42,7 +42,7 @@ DOLLARS: Final[Mapping[int, int]] = {1: 1_00, 2: 2_00, 3: 5_00, 4: 10_00, 5: 20_
 
 
 class Type(IntEnum):
-    """The type of a message: the high half of its control byte."""
+    """The type of an EBDS message: the high half of its control byte."""
 
     HOST = 0x10
     DEVICE = 0x20
@@ -51,7 +51,7 @@ class Type(IntEnum):
 
 
 class Query(IntEnum):
-    """The queries that are sent in auxiliary frames."""
+    """The machine's queries for identification texts, which auxiliary frames carry."""
 
     TYPE = 0x04
     SERIAL = 0x05
@@ -60,7 +60,7 @@ class Query(IntEnum):
 
 
 class Bits(IntFlag):
-    """Status bytes 0 to 3, seven bits each; events (STACKED, RETURNED ...) are reported once."""
+    """The bits of the acceptor's status bytes 0 to 3; events (STACKED, RETURNED ...) are reported once."""
 
     IDLING = 1 << 0
     ACCEPTING = 1 << 1
@@ -99,7 +99,7 @@ _NOTE_BYTES: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A complete frame with a valid check byte."""
+    """A complete EBDS frame with a valid check byte."""
 
     control: int
     data: bytes = b""
@@ -112,7 +112,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """The host's requested state; ``stack`` and ``return_`` answer an escrow."""
+    """The machine's poll: the notes and tickets to accept; ``stack`` and ``return_`` answer an escrow."""
 
     ack: int
     notes: int = 0
@@ -122,7 +122,7 @@ class Poll:
 
     @property
     def data(self) -> bytes:
-        """Return the three data bytes of the message."""
+        """Return the three data bytes of the poll."""
         mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
         return bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
 
@@ -133,14 +133,14 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
-    """Query of a row of the acceptor's note table; ``poll`` is the host's requested state meanwhile."""
+    """The machine's query of a row of the acceptor's note table; ``poll`` is what it polls with meanwhile."""
 
     poll: Poll
     index: int
 
     @property
     def ack(self) -> int:
-        """Return the acknowledgement bit of the message."""
+        """Return the acknowledgement bit of the query."""
         return self.poll.ack
 
     def encode(self) -> bytes:
@@ -150,8 +150,8 @@ class NoteQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """An auxiliary query; a soft reset gets no reply."""
+class AuxiliaryCommand:
+    """An auxiliary command: a query that the acceptor answers with a text, or a soft reset, which gets no reply."""
 
     ack: int
     query: Query
@@ -164,7 +164,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` is its subject."""
+    """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
 
     ack: int
     bits: Bits
@@ -175,7 +175,7 @@ class Status:
 
     @property
     def data(self) -> bytes:
-        """Return the six status bytes of the message."""
+        """Return the six status bytes of the status."""
         word = self.bits | self.note << _VALUE_SHIFT
         return bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
 
@@ -190,7 +190,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """A row of the acceptor's note table, with its status. An empty ``currency``: there is no such row.
+    """A row of the acceptor's note table, with its status. An empty ``currency``: the table has no such row.
 
     The note is worth ``base`` times ten to ``exponent`` of the currency (ISO 4217).
     """
@@ -219,7 +219,7 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The reply to an auxiliary query, as text."""
+    """The acceptor's reply to an auxiliary query, as text."""
 
     ack: int
     text: str
@@ -229,7 +229,7 @@ class Text:
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
-Message = Poll | NoteQuery | Ask | Status | NoteRow | Text
+Message = Poll | NoteQuery | AuxiliaryCommand | Status | NoteRow | Text
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
@@ -249,15 +249,15 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
     return Cut(size, Frame(frame[2], frame[3:-2]))
 
 
-def read_host(frame: Frame) -> Poll | NoteQuery | Ask:
-    """Decode a frame from the host. Raises :class:`ProtocolError`."""
+def read_host(frame: Frame) -> Poll | NoteQuery | AuxiliaryCommand:
+    """Decode a frame from the machine. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.HOST and len(data) == 3:
         return _decode_poll(ack, data)
     if kind == Type.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE:
         return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
     if kind == Type.AUXILIARY and len(data) == 3 and data[2] in frozenset(Query):
-        return Ask(ack, Query(data[2]))
+        return AuxiliaryCommand(ack, Query(data[2]))
     raise ProtocolError(PROTOCOL, f"no host message of type {kind:02X}", data)
 
 
@@ -279,7 +279,7 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
     if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
         status, remainder = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
         if data[0] == _EXTENDED_NOTE and len(remainder) == _NOTE_BYTES:
-            return _note_row(_decode_status(ack, status, ""), remainder)
+            return _decode_note_row(_decode_status(ack, status, ""), remainder)
         is_barcode = data[0] == _EXTENDED_BARCODE
         text = remainder.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
         return _decode_status(ack, status, text)
@@ -288,7 +288,7 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
     raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
 
 
-def _note_row(status: Status, row: bytes) -> NoteRow:
+def _decode_note_row(status: Status, row: bytes) -> NoteRow:
     """Decode a row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):
@@ -300,7 +300,7 @@ def _note_row(status: Status, row: bytes) -> NoteRow:
 
 
 def is_of_device(frame: Frame) -> bool:
-    """Return whether a frame is the acceptor's, and not the host's own on a line that echoes."""
+    """Return whether a frame is the acceptor's, and not the machine's own on a line that echoes."""
     return frame.control & 0x70 != Type.HOST
 
 

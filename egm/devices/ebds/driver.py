@@ -20,7 +20,17 @@ from typing import Final
 
 from egm.devices.bill_driver import Answer, BillDriver, parse_ticket_barcode
 from egm.devices.ebds import codec
-from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
+from egm.devices.ebds.codec import (
+    AuxiliaryCommand,
+    Bits,
+    Frame,
+    NoteQuery,
+    NoteRow,
+    Poll,
+    Query,
+    Status,
+    Text,
+)
 from egm.devices.interface import (
     Content,
     EventSink,
@@ -74,7 +84,7 @@ class EbdsDriver(BillDriver[Frame]):
             currencies=currencies,
         )
         self._ack = 0
-        self._bits = Bits(0)  # its last status bits
+        self._bits = Bits(0)  # the acceptor's last status bits
         self._settled = False  # whether replies certainly belong to this session
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_TRIES
@@ -90,37 +100,37 @@ class EbdsDriver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
-        """Run one cycle: identify the acceptor, then poll it with the settings and the answer for escrow."""
+        """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
-            await self._ask(Ask(self._ack, Query.TYPE))
+            await self._query(AuxiliaryCommand(self._ack, Query.TYPE))
         answer = self._find_escrow_command(self._ack) if self._settled else Answer.UNDECIDED
         poll = Poll(
             ack=self._ack,
-            notes=sum(1 << code - 1 for code in self._wanted_notes),
+            notes=sum(1 << code - 1 for code in self._note_codes_to_accept),
             barcodes=self._accepts_tickets,
             stack=answer is Answer.STACK,
             return_=answer is Answer.RETURN,
         )
         code = self._worth.next_channel
         if code is not None and self._bits & (Bits.IDLING | Bits.ESCROWED):
-            await self._ask_worth(poll, code)
+            await self._query_value(poll, code)
         else:
-            await self._ask(poll)
+            await self._query(poll)
         await self._pause()
 
-    async def _ask_worth(self, poll: Poll, code: int) -> None:
-        """Query the value of a note code: the row of the note table with its number."""
+    async def _query_value(self, poll: Poll, code: int) -> None:
+        """Query the value of a note code: row ``code`` of the acceptor's note table."""
         if self._note_tries:
             self._note_tries -= 1
-            await self._ask(NoteQuery(poll, code))
+            await self._query(NoteQuery(poll, code))
         else:
             self._store_reported_value(code, None)
         if self._worth.next_channel != code:
             self._note_tries = _NOTE_TRIES
 
-    async def _ask(self, question: Poll | NoteQuery | Ask) -> None:
-        """Send a query and process the replies; repeats of processed replies are skipped."""
+    async def _query(self, question: Poll | NoteQuery | AuxiliaryCommand) -> None:
+        """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._read(codec.read_device, frame)
@@ -139,8 +149,8 @@ class EbdsDriver(BillDriver[Frame]):
             self._ack ^= 1
 
     # ------------------------------------------------------------ what the acceptor says
-    def _handle_status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
-        """Process a status: stacked, returned and rejected items, faults, and the item in escrow."""
+    def _handle_status(self, status: Status, question: Poll | NoteQuery | AuxiliaryCommand) -> None:
+        """Process the acceptor's status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
         if bits & Bits.STACKED:
             self._handle_stacked_item()

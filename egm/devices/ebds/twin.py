@@ -9,7 +9,17 @@ from typing import Final
 
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.ebds import codec
-from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
+from egm.devices.ebds.codec import (
+    AuxiliaryCommand,
+    Bits,
+    Frame,
+    NoteQuery,
+    NoteRow,
+    Poll,
+    Query,
+    Status,
+    Text,
+)
 from egm.devices.framing import ProtocolError
 from egm.devices.twin import Port
 
@@ -62,38 +72,38 @@ class EbdsTwin(BillTwin[Frame]):
         except ProtocolError:
             return
         if question.ack != self._last_ack:
-            if self._said_stacked:  # the other number: our reply was received
+            if self._said_stacked:  # the poll has the other acknowledgement number: our reply was received
                 self._said_stacked = False
                 self.acknowledge()
             self._last_ack = question.ack
             self._last_answer = self._answer(question)
         self._send(self._last_answer)
 
-    def _answer(self, question: Poll | NoteQuery | Ask) -> bytes:
+    def _answer(self, question: Poll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
-            case Ask(query=Query.SOFT_RESET):
+            case AuxiliaryCommand(query=Query.SOFT_RESET):
                 self._stop_timers()
                 self.power_restored()
                 return b""
-            case Ask():
+            case AuxiliaryCommand():
                 return Text(question.ack, TYPE).encode()
             case Poll():
                 self._apply_poll(question)
                 return self._build_status(question.ack).encode()
             case NoteQuery(poll=poll, index=index):
                 self._apply_poll(poll)
-                return self._note_row(index, self._build_status(poll.ack)).encode()
+                return self._build_note_row(index, self._build_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: Poll) -> None:
-        """Apply a poll: the enabled notes and tickets, and the answer for the item in escrow."""
+        """Apply the machine's poll: the notes and tickets to accept, and the decision on the item in escrow."""
         self._notes, self._barcodes = poll.notes, poll.barcodes
         if poll.stack:
             self.stack_escrowed_item()
         elif poll.return_:
             self.return_escrowed_item()
 
-    def _note_row(self, index: int, status: Status) -> NoteRow:
+    def _build_note_row(self, index: int, status: Status) -> NoteRow:
         base, exponent = self._find_note_value(index), -2
         if not base:
             return NoteRow(status, index)
@@ -135,12 +145,12 @@ class EbdsTwin(BillTwin[Frame]):
         super()._give_item_out()
 
     def power_lost(self) -> None:
-        """Lose requested state and numbers; the item stays where it is."""
+        """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._notes, self._barcodes = 0, False
         self._last_ack, self._said_stacked, self._once = None, False, Bits(0)
 
     def power_restored(self) -> None:
-        """Move an item inside to its destination, without an order."""
+        """Start after the return of power: an item inside is stacked or returned without an order of the machine."""
         if self._stuck is not None:
             self._enter_phase(self._stuck)
             return

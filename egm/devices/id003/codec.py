@@ -24,7 +24,7 @@ _FRAME_MIN: Final = 5
 
 
 class Command(IntEnum):
-    """Host to acceptor. The settings (C0 to C7) are echoed by the acceptor."""
+    """Commands of the machine to an ID-003 acceptor. The settings (C0 to C7) are echoed by the acceptor."""
 
     STATUS = 0x11
     RESET = 0x40
@@ -47,7 +47,7 @@ class Command(IntEnum):
 
 
 class Status(IntEnum):
-    """Acceptor to host, in reply to a status request."""
+    """Statuses of an ID-003 acceptor, sent in reply to a status request."""
 
     IDLE = 0x11
     ACCEPTING = 0x12
@@ -134,7 +134,7 @@ REJECTIONS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A complete frame with a valid CRC."""
+    """A complete ID-003 frame with a valid CRC."""
 
     command: int
     data: bytes = b""
@@ -169,7 +169,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- what a frame from the acceptor means
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
+    """The acceptor's status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
 
     ``barcode`` is what was read, which need not be a number. Without either, the item is unknown.
     """
@@ -183,12 +183,12 @@ class StatusReport:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """Reply 50: the acceptor has accepted a command."""
+    """The acceptor's reply 50: it has accepted a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingEcho:
-    """The acceptor repeats a setting as it has stored it."""
+    """The acceptor's reply that repeats a setting as it has stored it."""
 
     command: Command
     data: bytes
@@ -196,14 +196,14 @@ class SettingEcho:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The reply with the acceptor's model and software version, as text."""
+    """The acceptor's reply with its model and software version, as text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Denomination:
-    """The assignment of a note code: ``value`` times ten to ``exponent`` of a country's currency.
+    """The note that a note code stands for: ``value`` times ten to ``exponent`` of a country's currency.
 
     A country of 0 is an empty channel.
     """
@@ -216,12 +216,12 @@ class Denomination:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTable:
-    """The reply with the note that each code stands for."""
+    """The acceptor's reply with the note that each of its note codes stands for."""
 
     rows: tuple[Denomination, ...]
 
     def encode(self) -> bytes:
-        """Return the table as the data of a frame."""
+        """Return the table of notes as the data of a frame."""
         return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
 
 

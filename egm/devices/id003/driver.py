@@ -115,12 +115,12 @@ class Id003Driver(BillDriver[Frame]):
             await asyncio.sleep(_COMMAND_GAP_SECONDS)
 
     async def _query_and_handle_replies(self, frame: Frame) -> bool:
-        """Send a frame and process the replies; return whether there were any."""
+        """Send a frame to the acceptor and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
             match self._read(codec.read_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
-                    pass  # it does not know the command; its status has not changed
+                    pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:
                     self._handle_status_report(report)
                 case SettingEcho(command=command, data=data):
@@ -136,7 +136,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what the acceptor says
     def _handle_status_report(self, report: StatusReport) -> None:
-        """Process a status: faults, lost settings after a power-up, readiness, and the item in escrow."""
+        """Process the acceptor's status: faults, lost settings after a power-up, readiness, and the item in escrow."""
         status = report.status
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
@@ -171,7 +171,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ commands to the acceptor
     def _find_due_command(self) -> Frame | None:
-        """Return the one command that the last status requires, or None."""
+        """Return the one command that the acceptor's last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
         if status in _POWER_UP:
@@ -186,7 +186,7 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _find_due_query(self) -> Frame | None:
-        """Return the next query to send before the settings, or None when all have been sent.
+        """Return the next query to send before the acceptor's settings, or None when all have been sent.
 
         An acceptor that does not reply to them receives its settings nevertheless.
         """
@@ -211,7 +211,7 @@ class Id003Driver(BillDriver[Frame]):
             self._store_reported_value(code, table.get(code, ReportedWorth("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Frame | None:
-        """Return the command that carries out the answer for the item in escrow, or None if none is due."""
+        """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""
         match self._find_escrow_command():
             case Answer.STACK:
                 return Frame(Command.STACK_1)
@@ -224,9 +224,12 @@ class Id003Driver(BillDriver[Frame]):
                 return None
 
     def _find_due_setting(self) -> Frame | None:
-        """Return the command for the first setting to change, or None; the inhibit ends initialisation and is last."""
-        accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
-        wished = {
+        """Return the command for the first setting to change, or None if all are set.
+
+        The inhibit ends initialisation and is last.
+        """
+        accepted = sum(1 << code - codec.FIRST_NOTE for code in self._note_codes_to_accept)
+        settings = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
@@ -234,14 +237,14 @@ class Id003Driver(BillDriver[Frame]):
             Command.BARCODE_INHIBIT: b"\x00" if self._accepts_tickets else b"\x01",
             Command.INHIBIT: b"\x00" if self._accepts_anything else b"\x01",
         }
-        for command, data in wished.items():
+        for command, data in settings.items():
             if self._applied.get(command) != data:
                 return Frame(command, data)
         return None
 
 
 def _compute_reported_worth(row: Denomination) -> ReportedWorth:
-    """Return the value reported in a row of the acceptor's table."""
+    """Return the value that a row of the acceptor's table states for its note code."""
     if not row.country or not row.value:
         return ReportedWorth("nothing", 0)
     currency = codec.CURRENCIES.get(row.country)

@@ -149,11 +149,11 @@ class Id003Twin(BillTwin[Frame]):
             self._finish_item()
 
     def power_lost(self) -> None:
-        """Lose the settings; the item stays where it is."""
+        """Lose the machine's settings; the item stays where it is."""
         self._settings.clear()
 
     def power_restored(self) -> None:
-        """Wait for the reset; the status reports where the item was found."""
+        """Wait for the machine's reset; until then the status reports where the item was found."""
         self._enter_phase(Phase.STARTING)
 
     def actions(self) -> dict[str, Callable[[Values], str]]:

@@ -8,13 +8,15 @@ Line: 115200 8N1. Frame, both ways::
 little-endian.
 
 ===== ================ =====================================================================================
-type  from             data ===== ================
-===================================================================================== 01    machine, HELLO
-none; answered by 81 02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82 03
-machine, TOTALS  six totals u32; answered by 83 81    board, IDENTITY  boot u16, text (ASCII: model and
-firmware) 82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte per edge (at most
-32) 83    board, COUNTED   boot u16, six counts u32 ===== ================
-=====================================================================================
+type  from             data
+===== ================ =====================================================================================
+01    machine, HELLO   none; answered by 81
+02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82
+03    machine, TOTALS  six totals u32; answered by 83
+81    board, IDENTITY  boot u16, text (ASCII: model and firmware)
+82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte per edge (at most 32)
+83    board, COUNTED   boot u16, six counts u32
+===== ================ =====================================================================================
 
 *No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The board
 stores edges, battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is connected
@@ -190,9 +192,9 @@ def compute_next_number(number: int) -> int:
     return number % 0xFFFF + 1
 
 
-def count_edges_after(number: int, other: int) -> int:
-    """Return how many edges ``other`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
-    return (other - number) % 0xFFFF
+def count_edges_after(number: int, later_number: int) -> int:
+    """Return how many edges ``later_number`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
+    return (later_number - number) % 0xFFFF
 
 
 def _encode_counts(pulses: tuple[int, ...]) -> bytes:

@@ -67,11 +67,11 @@ class IoBoardDriver(LineDriver[Message]):
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """Return the pulses given to each hard meter since the board was fitted; None until the board has reported."""
+        """Return the pulses given to each hard meter since the I/O board was fitted; None until it has reported."""
         return self._counted
 
     def watch_hard_meters(self) -> None:
-        """Query the positions of the hard meters that this board drives."""
+        """Query from now on the positions of the hard meters that this I/O board drives."""
         self._watched = True
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
@@ -90,7 +90,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._counted = None
 
     async def _cycle(self) -> None:
-        """Run one cycle: poll the board with the lamps to light, then send the hard meters that are behind."""
+        """Run one cycle: poll the I/O board with the lamps to light, then send the totals if hard meters are behind."""
         if self._boot is None:
             request: Hello | Poll = Hello()
         else:
@@ -105,7 +105,7 @@ class IoBoardDriver(LineDriver[Message]):
         await self._pause()
 
     def _process_message(self, message: Message) -> None:
-        """Process one message of the board; counts of another boot are ignored."""
+        """Process one message of the I/O board; pulse counts of another boot of the board are ignored."""
         match message:
             case Identity():
                 self._boot = message.boot
@@ -121,7 +121,7 @@ class IoBoardDriver(LineDriver[Message]):
     # ------------------------------------------------------------ the hard meters
     @property
     def _meters_are_behind(self) -> bool:
-        """Return whether the board's counters must be queried or advanced."""
+        """Return whether the I/O board's hard meters must be queried or advanced."""
         return self._watched and (self._counted is None or self._counted != (self._totals or self._counted))
 
     @property
@@ -136,14 +136,17 @@ class IoBoardDriver(LineDriver[Message]):
         return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
 
     def _report_faults(self) -> None:
-        """Report the faults of the sensors, and a fault if the hard meters differ too much from the soft ones."""
+        """Report the faults of the board's sensors, and a fault if hard and soft meters differ too much."""
         apart = self._totals is not None and self._counted is not None and not self._may_pulse
         detail = f"counted {self._counted}, metered {self._totals}"
         self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
     def _handle_status(self, status: Status) -> None:
-        """Report each edge of a status exactly once; report all inputs if they were unknown or edges were lost."""
+        """Report each input change in the I/O board's status exactly once.
+
+        All inputs are reported if they were unknown or if changes were lost.
+        """
         if self._boot is None or status.boot != self._boot:
             self._reset_session()  # a board that lost its edges, or a reply older than our hello
             return
@@ -159,12 +162,12 @@ class IoBoardDriver(LineDriver[Message]):
             self._report_inputs()
 
     def _do_levels_differ(self, status: Status) -> bool:
-        """Return whether the inputs' levels differ from what the reported edges led to, because edges were lost."""
+        """Return whether the inputs' levels differ from the sum of the reported changes: some were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
     def _report_edge(self, edge: Edge) -> None:
-        """Store an input's level and report its change; buttons only if pressed now and attended."""
+        """Store an input's level and report its change; a button is reported only if pressed now and attended."""
         group, name = codec.INPUTS[edge.input]
         bit = 1 << edge.input
         self._levels = self._levels | bit if edge.level else self._levels & ~bit
@@ -199,7 +202,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._report_sensor_faults()
 
     def _report_sensor_faults(self) -> None:
-        """Report a fault for each sensor of the board whose level is bad."""
+        """Report a fault for each sensor of the I/O board whose level is bad."""
         first = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {
             _SENSOR_FAULTS[name]: name
@@ -209,7 +212,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._report_faults()
 
 
-def count_edges_ahead(seen: int, number: int) -> int:
-    """Return how far ``number`` is ahead of ``seen`` in the cycle; zero or less if it is not new."""
-    ahead = codec.count_edges_after(seen, number)
-    return ahead if ahead < 0x8000 else ahead - 0xFFFF
+def count_edges_ahead(last_number: int, number: int) -> int:
+    """Return how far edge ``number`` is ahead of ``last_number`` in the cycle of numbers; zero or less if not new."""
+    difference = codec.count_edges_after(last_number, number)
+    return difference if difference < 0x8000 else difference - 0xFFFF

@@ -37,7 +37,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Message) -> None:
-        """Reply as the protocol specifies; a board's own messages are ignored."""
+        """Reply to the machine's message as the protocol specifies; the board's own messages are ignored."""
         match message:
             case Hello():
                 self._send(Identity(self._boot, IDENTITY).encode())
@@ -52,22 +52,22 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the hard meters
     def _pulse(self) -> None:
-        """Give one pulse to each meter that is behind, and continue while one is."""
-        behind = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
-        if self._pulsing or not behind:
+        """Give one pulse to each hard meter that is behind, and schedule the end of the pulse."""
+        meters = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
+        if self._pulsing or not meters:
             return
-        for place in behind:
+        for place in meters:
             self._counted[place] += 1
         self._pulsing = True
         self._schedule_step(_PULSE_SECONDS, self._finish_pulse)
 
     def _finish_pulse(self) -> None:
-        """End a pulse, and start the next one if a meter is still behind."""
+        """End the pulses to the hard meters, and start the next ones if a meter is still behind."""
         self._pulsing = False
         self._pulse()
 
     def _handle_poll(self, poll: Poll) -> None:
-        """Apply a poll: lamps and acknowledged edges; reply at once if there is news, else after the wait."""
+        """Apply the machine's poll: lamps and acknowledged edges; reply at once if there is news, or else later."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
         self._drop_edges(poll.ack)
@@ -79,20 +79,20 @@ class IoBoardTwin(Twin[Message]):
             self._held = asyncio.get_running_loop().call_later(poll.wait / 100, self._answer)
 
     def _drop_edges(self, ack: int) -> None:
-        """Drop the edges up to the acknowledged one; drop none if that number is not stored."""
+        """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
         numbers = [edge.number for edge in self._edges]
         if ack in numbers:
             for _ in range(numbers.index(ack) + 1):
                 self._edges.popleft()
 
     def _cancel_delayed_reply(self) -> None:
-        """Cancel a delayed reply, if there is one."""
+        """Cancel the delayed reply to the last poll, if there is one."""
         if self._held is not None:
             self._held.cancel()
             self._held = None
 
     def _answer(self) -> None:
-        """Send the status: the inputs, the first unacknowledged edges, and whether edges were lost."""
+        """Send the board's status: the inputs, the first unacknowledged edges, and whether edges were lost."""
         self._held = None
         edges = tuple(list(self._edges)[: codec.EDGES_MAX])
         self._send(Status(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
@@ -105,7 +105,7 @@ class IoBoardTwin(Twin[Message]):
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
     def _set(self, group: str, name: str, *, level: bool) -> None:
-        """Set an input and store the edge; the oldest edge is lost if the memory is full."""
+        """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
         try:
             place = codec.INPUTS.index((group, name))
         except ValueError:
@@ -124,7 +124,7 @@ class IoBoardTwin(Twin[Message]):
             self._answer()
 
     def power_lost(self) -> None:
-        """Keep inputs and edges, which the board's battery preserves."""
+        """Keep the inputs and their changes, which the board's battery preserves."""
         self._cancel_delayed_reply()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
@@ -132,10 +132,10 @@ class IoBoardTwin(Twin[Message]):
             self._set("button", button, level=False)
 
     def power_restored(self) -> None:
-        """Continue with the preserved inputs and edges."""
+        """Continue with the inputs and changes that the battery preserved."""
 
     def memory(self) -> dict[str, object]:
-        """Return everything but the outputs: the board has a battery."""
+        """Return what the board retains without power: everything but the outputs, because it has a battery."""
         return {
             "boot": self._boot,
             "levels": self._levels,
@@ -192,7 +192,7 @@ class IoBoardTwin(Twin[Message]):
         return f"{button} pressed"
 
     def _set_mains(self, values: Values) -> str:
-        """Set the mains sensor (``good``: whether there is voltage)."""
+        """Set the mains sensor (``good``: whether there is mains voltage)."""
         self._set("sensor", "mains_good", level=read_flag(values, "good"))
         return "mains sensor set"
 
@@ -213,7 +213,7 @@ class IoBoardTwin(Twin[Message]):
         return "a door without an edge"
 
     def _turn(self, values: Values) -> str:
-        """Set ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
+        """Set hard meter ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
         place, pulses = read_number(values, "meter"), read_number(values, "pulses")
         if not 0 <= place < codec.HARD_METERS:
             raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")

@@ -60,7 +60,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Position, bar height or bar width: ``command`` is its second byte."""
+    """A command that sets the print position, bar height or bar width: ``command`` is its second byte."""
 
     command: int
     value: int
@@ -105,8 +105,8 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
-class AskStatus:
-    """Query of a status byte: ``which`` is 0 or 1."""
+class StatusQuery:
+    """The machine's query of a status byte: ``which`` is 0 or 1."""
 
     which: int
 
@@ -115,7 +115,7 @@ class AskStatus:
         return bytes((_GS, _ASK[self.which]))
 
 
-Command = Text | Setting | Bars | Present | Cancel | AskStatus
+Command = Text | Setting | Bars | Present | Cancel | StatusQuery
 
 
 def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
@@ -134,7 +134,7 @@ def cut_command(buffer: bytes) -> Cut[Command] | None:
 
 
 def _cut_text_line(buffer: bytes) -> Cut[Command] | None:
-    """Cut a line of text; None if its end has not arrived yet."""
+    """Cut a command that prints a line of text; None if its end has not arrived yet."""
     end = buffer.find(b"\n", 0, _LINE_MAX)
     if end < 0:
         if len(buffer) < _LINE_MAX:
@@ -153,7 +153,7 @@ def _cut_escape_command(buffer: bytes) -> Cut[Command] | None:
         return None
     first, second = buffer[:2]
     if first == _GS and second in _ASK:
-        return Cut(2, AskStatus(_ASK.index(second)))
+        return Cut(2, StatusQuery(_ASK.index(second)))
     if first == _ESC and second == _POSITION:
         return Cut(4, Setting(second, int.from_bytes(buffer[2:4], "big"))) if len(buffer) >= 4 else None
     if first == _GS and second in {_BAR_HEIGHT, _BAR_WIDTH}:
@@ -174,7 +174,7 @@ def _cut_barcode(buffer: bytes) -> Cut[Command] | None:
 
 @dataclass(frozen=True, slots=True)
 class StatusByte:
-    """One of the two status bytes: ``bits`` are named by :data:`BITS`."""
+    """One of the printer's two status bytes: ``bits`` are named by :data:`BITS`."""
 
     which: int
     bits: int
@@ -191,7 +191,7 @@ def encode_status(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
 
 
 def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
-    """Return the status in the two bytes."""
+    """Return the printer's status that the two status bytes state."""
     return PrinterStatus(
         **{
             name: bool(byte.bits >> place & 1)

@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.devices.interface import EventSink, TicketJob
 from egm.devices.ithaca import codec
-from egm.devices.ithaca.codec import AskStatus, Cancel, StatusByte
+from egm.devices.ithaca.codec import Cancel, StatusByte, StatusQuery
 from egm.devices.ledgers import PrintLedger
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
@@ -36,8 +36,8 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         """Return the bytes that print a ticket by its template. Raises ValueError for a missing field."""
         layout = self._layouts.get(job.template)
         if layout is None:
-            known = ", ".join(sorted(self._layouts))
-            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {known}")
+            layout_names = ", ".join(sorted(self._layouts))
+            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {layout_names}")
         values = {**job.fields, "barcode": job.barcode}
         try:
             lines = [line.format_map(values) for line in layout]
@@ -45,12 +45,12 @@ class IthacaDriver(PrinterDriver[StatusByte]):
             raise ValueError(f"{self.name}: template {job.template}: missing {error}") from error
         return codec.encode_ticket(lines, job.barcode)
 
-    async def _ask_status(self) -> PrinterStatus | None:
-        found: dict[int, StatusByte] = {}
+    async def _query_status(self) -> PrinterStatus | None:
+        status_bytes: dict[int, StatusByte] = {}
         for which in (0, 1):
-            for byte in await self._exchange(AskStatus(which).encode()):
-                found[byte.which] = byte
-        return codec.read_status(found[0], found[1]) if len(found) == 2 else None
+            for byte in await self._exchange(StatusQuery(which).encode()):
+                status_bytes[byte.which] = byte
+        return codec.read_status(status_bytes[0], status_bytes[1]) if len(status_bytes) == 2 else None
 
     async def _discard_printer_job(self) -> None:
         self._line.write(Cancel().encode())

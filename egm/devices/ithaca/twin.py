@@ -1,7 +1,7 @@
 """A simulated ESC-style printer."""
 
 from egm.devices.ithaca import codec
-from egm.devices.ithaca.codec import AskStatus, Bars, Cancel, Command, Present, Setting, Text
+from egm.devices.ithaca.codec import Bars, Cancel, Command, Present, Setting, StatusQuery, Text
 from egm.devices.printer_twin import PrinterTwin
 from egm.devices.twin import Port
 
@@ -19,7 +19,7 @@ class IthacaTwin(PrinterTwin[Command]):
     def received(self, message: Command) -> None:
         """Collect a ticket, print it when it is presented, answer status queries."""
         match message:
-            case AskStatus(which=which):
+            case StatusQuery(which=which):
                 self._send(codec.encode_status(self._build_status())[which].encode())
             case Text(text=text):
                 self._lines.append(text)

@@ -34,8 +34,8 @@ FLAGS: Final[Sequence[str]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class AskStatus:
-    """Status query, ``^S^``."""
+class StatusQuery:
+    """The machine's status query, ``^S^``."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""
@@ -44,7 +44,7 @@ class AskStatus:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """A command that discards everything, and clears the state of the bar code: ``^C|a|^``."""
+    """A command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""
@@ -53,7 +53,7 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """Print order, ``^P|template|field|...|^``."""
+    """A command that prints a ticket by template, ``^P|template|field|...|^``."""
 
     template: str
     fields: tuple[str, ...]
@@ -98,14 +98,14 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
         return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status answer", framed))
     status: dict[str, bool] = {}
     for flag, names in zip(fields[2:-1], FLAGS, strict=True):
-        known = names.split()
-        if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(known)):
+        flag_names = names.split()
+        if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
             return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "no status flag", flag))
-        status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(known)})
+        status.update({name: bool(flag[0] >> place & 1) for place, name in enumerate(flag_names)})
     return Cut(len(framed), Answer(fields[1].decode("ascii"), PrinterStatus(**status)))
 
 
-def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
+def cut_command(buffer: bytes) -> Cut[StatusQuery | Clear | Print] | None:
     """Cut the first command of the machine from the received bytes (see :mod:`egm.devices.framing`)."""
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
@@ -113,7 +113,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
     fields = framed[1:-1].decode(ENCODING).split("|")
     match fields:
         case ["S"]:
-            return Cut(len(framed), AskStatus())
+            return Cut(len(framed), StatusQuery())
         case ["C", "a", ""]:
             return Cut(len(framed), Clear())
         case ["P", template, *fields, ""]:
@@ -123,7 +123,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
-    """Return the bytes from one mark to the next."""
+    """Return the bytes from one frame mark (``mark``) to the next, or what was cut instead if they are incomplete."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)

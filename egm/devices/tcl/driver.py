@@ -10,7 +10,7 @@ from egm.devices.line import LineSettings, SerialLine
 from egm.devices.printer_driver import PrinterDriver
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec
-from egm.devices.tcl.codec import Answer, AskStatus, Clear, Print
+from egm.devices.tcl.codec import Answer, Clear, Print, StatusQuery
 
 LINE: Final = LineSettings(baud=9600)
 
@@ -46,8 +46,8 @@ class TclDriver(PrinterDriver[Answer]):
         """Return the command that prints a ticket by its template. Raises ValueError for a wrong field."""
         template = self._templates.get(job.template)
         if template is None:
-            known = ", ".join(sorted(self._templates))
-            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {known}")
+            template_names = ", ".join(sorted(self._templates))
+            raise ValueError(f"{self.name}: no template {job.template!r}; there are: {template_names}")
         values = {**job.fields, "barcode": job.barcode}
         missing = [field for field in template.fields if field not in values]
         extra = sorted(set(values).difference(template.fields))
@@ -55,8 +55,8 @@ class TclDriver(PrinterDriver[Answer]):
             raise ValueError(f"{self.name}: template {job.template}: missing {missing}, unknown {extra}")
         return Print(template.identifier, tuple(values[field] for field in template.fields)).encode()
 
-    async def _ask_status(self) -> PrinterStatus | None:
-        answers = await self._exchange(AskStatus().encode())
+    async def _query_status(self) -> PrinterStatus | None:
+        answers = await self._exchange(StatusQuery().encode())
         if not answers:
             return None
         if answers[-1].version != self._identity:

@@ -5,14 +5,14 @@ from typing import Final
 
 from egm.devices.printer_twin import PrinterTwin
 from egm.devices.tcl import codec
-from egm.devices.tcl.codec import Answer, AskStatus, Clear, Print
+from egm.devices.tcl.codec import Answer, Clear, Print, StatusQuery
 from egm.devices.twin import Port
 
 VERSION: Final = "TCLSIM100"
 _BARCODE_DIGITS: Final = 18
 
 
-class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
+class TclTwin(PrinterTwin[StatusQuery | Clear | Print]):
     """A simulated TCL ticket printer."""
 
     kind = "ticket printer (TCL)"
@@ -20,10 +20,10 @@ class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
     def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_command, speed)
 
-    def received(self, message: AskStatus | Clear | Print) -> None:
+    def received(self, message: StatusQuery | Clear | Print) -> None:
         """Answer a status query; execute other commands without a reply."""
         match message:
-            case AskStatus():
+            case StatusQuery():
                 self._send(Answer(VERSION, self._build_status()).encode())
             case Clear():
                 self._cancel()

@@ -42,7 +42,7 @@ class Phase(IntEnum):
 
 
 class Warnings(IntFlag):
-    """The faults that the reader reports for the current game."""
+    """The faults that a wheel's reader reports for the current game."""
 
     NO_BALL = 1
     SAME_DIRECTION = 2
@@ -59,7 +59,7 @@ NOTHING: Final = Warnings(0)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One report: ``number`` belongs to game ``game`` in phase NUMBER, and to the previous game until then."""
+    """A status report of a wheel's reader: ``number`` belongs to ``game`` in phase NUMBER, before to the last game."""
 
     phase: Phase
     game: int
@@ -76,7 +76,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A line of the reader that is no status report: the number by itself, or an error as text."""
+    """A line of the wheel's reader that is no status report: the number by itself, or an error as text."""
 
     text: str
 
@@ -102,10 +102,10 @@ def cut(buffer: bytes) -> Cut[Report] | None:
 def _read_line(line: bytes) -> Report | ProtocolError:
     if _ASIDE.fullmatch(line):
         return Aside(line.decode("ascii"))
-    found = _STATUS.fullmatch(line)
-    if found is None:
+    fields = _STATUS.fullmatch(line)
+    if fields is None:
         return ProtocolError(PROTOCOL, "no report", line)
-    phase, game, number, warnings, speed, direction = found.groups()
+    phase, game, number, warnings, speed, direction = fields.groups()
     if int(number) not in NUMBERS:
         return ProtocolError(PROTOCOL, f"no pocket {int(number)}", line)
     return Status(

@@ -34,11 +34,11 @@ class WheelDriver(LineDriver[Report]):
         self._told = None
 
     async def _cycle(self) -> None:
-        for report in await self._hear():
+        for report in await self._receive_reply():
             self._process_report(report)
 
     def _process_report(self, report: Report) -> None:
-        """Process a report of the reader; emit it if it differs from the last one."""
+        """Process a report of the wheel's reader; emit an event if it differs from the last one."""
         if isinstance(report, Aside):
             return
         self._note_reply()
@@ -50,7 +50,7 @@ class WheelDriver(LineDriver[Report]):
             self._emit(turned)
 
     def _build_wheel_turned(self, report: Status) -> WheelTurned:
-        """Build the event of a report; it has a number only if the spin is decided without a warning."""
+        """Build the event of a wheel's report; it has a number only if the spin is decided without a warning."""
         void = report.phase in {Phase.BETTING, Phase.BALL_IN_TRACK, Phase.NO_MORE_BETS} and bool(
             report.warnings & _VOID
         )

@@ -52,7 +52,7 @@ class WheelTwin(Twin[Report]):
         self._schedule_step(_SAYS_SECONDS, self._send_status)
 
     def _enter_phase(self, phase: Phase) -> None:
-        """Enter a phase of the game and schedule the next one."""
+        """Enter a phase of the simulated game and schedule the next one."""
         self._phase = phase
         if phase is Phase.BETTING:
             self._warnings = NOTHING
@@ -66,7 +66,7 @@ class WheelTwin(Twin[Report]):
             self._schedule_step(seconds, lambda: self._enter_next_phase(following))
 
     def _enter_next_phase(self, following: Phase) -> None:
-        """Enter the next phase; after a faulty spin, launch the ball again in the same game."""
+        """Enter the next phase of the game; after a faulty spin, launch the ball again in the same game."""
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter_phase(following)
         else:  # a faulty spin is void: the ball is launched again, in the same game
@@ -74,7 +74,7 @@ class WheelTwin(Twin[Report]):
             self._enter_phase(Phase.NO_MORE_BETS)
 
     def power_lost(self) -> None:
-        """Run the rotor down: the current game is void."""
+        """Stop the rotor for lack of power: the current game is void."""
 
     def power_restored(self) -> None:
         """Continue with the next game; the current one is lost."""
@@ -133,7 +133,7 @@ class WheelTwin(Twin[Report]):
         return self._set_warning(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _set_warning(self, warning: Warnings, text: str) -> str:
-        """Mark the current spin as faulty for a reason, and return ``text``."""
+        """Set a warning, which makes the current spin faulty, and return ``text``."""
         self._warnings |= warning
         return text
 
@@ -157,7 +157,7 @@ class WheelTwin(Twin[Report]):
         return self._hold_phase(Phase.WAITING, "open")
 
     def _hold_phase(self, phase: Phase, text: str) -> str:
-        """Enter a phase and stay in it, and return ``text``."""
+        """Enter a phase of the game and stay in it, and return ``text``."""
         self._stop_timers()
         self._begun = True
         self._enter_phase(phase)

@@ -25,7 +25,7 @@ DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
 
 
 class Command(IntEnum):
-    """The commands that a verifier may send."""
+    """The commands that a GAT verifier may send."""
 
     STATUS = 0x01
     LAST_STATUS = 0x02
@@ -34,7 +34,7 @@ class Command(IntEnum):
 
 
 class Format(IntEnum):
-    """The formats in which results are sent."""
+    """The formats in which the results of a GAT calculation are sent."""
 
     TEXT = 0x01
     XML = 0x02
@@ -75,12 +75,12 @@ class StatusQuery:
 
 @dataclass(frozen=True, slots=True)
 class LastStatusQuery:
-    """Query of the time and level of the last authentication."""
+    """The verifier's query of when, and at which level, the software was last authenticated."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsQuery:
-    """Query of one frame, from 1, of the last results in a format."""
+    """The verifier's query of one frame, from 1, of the last results in a format."""
 
     format: int
     frame: int
@@ -88,7 +88,10 @@ class ResultsQuery:
 
 @dataclass(frozen=True, slots=True)
 class Initiate:
-    """Start of a calculation. ``parameters``: the special function's name, then its arguments."""
+    """The verifier's request to start a calculation.
+
+    ``parameters``: the special function's name, then its arguments.
+    """
 
     level: int
     parameters: tuple[str, ...]
@@ -98,7 +101,7 @@ Request: TypeAlias = StatusQuery | LastStatusQuery | ResultsQuery | Initiate
 
 
 def cut(buffer: bytes) -> Cut[Packet] | None:
-    """Cut the first packet from the received bytes (a :data:`~egm.devices.framing.Cutter`)."""
+    """Cut the first GAT packet from the received bytes (a :data:`~egm.devices.framing.Cutter`)."""
     if len(buffer) < 2:
         return None
     size = buffer[1]

@@ -24,7 +24,7 @@ class FunctionRefusedError(OperatorError):
 
 
 class Kind(StrEnum):
-    """The kind of result of a function."""
+    """The kind of result of a special function."""
 
     LIST = "list"
     IDENTITY = "identity"
@@ -33,27 +33,30 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A requested function with its decoded parameters. ``wanted``: the components to sign; empty means all."""
+    """A special function that a verifier has requested, with its decoded parameters.
+
+    ``components``: the components to sign; empty means all.
+    """
 
     kind: Kind
     algorithm: Algorithm | None = None
     seed: bytes = b""
-    wanted: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One line of the table: name, fixed parameter, kind of result, and signature ``algorithm``."""
+    """A special function as listed for a verifier: name, fixed parameter, kind of result, ``algorithm``."""
 
     feature: str
     parameter: str
     kind: Kind
     algorithm: Algorithm | None = None
-    wanted: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Return the parameters as listed for the verifier."""
+        """Return the special function's parameters as listed for the verifier."""
         return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
 
 
@@ -79,12 +82,12 @@ FUNCTIONS: Final = (
 
 
 def list_offered_functions(components: frozenset[str]) -> tuple[Function, ...]:
-    """Return the functions of a machine with these components."""
-    return tuple(function for function in FUNCTIONS if components.issuperset(function.wanted))
+    """Return the special functions that a machine with these components offers to a verifier."""
+    return tuple(function for function in FUNCTIONS if components.issuperset(function.components))
 
 
 def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Order:
-    """Decode a verifier's parameters. Raises :class:`FunctionRefusedError`.
+    """Decode the special function that a verifier requests. Raises :class:`FunctionRefusedError`.
 
     The seed may be omitted, which signs under an empty one.
     """
@@ -104,9 +107,11 @@ def parse_order(parameters: tuple[str, ...], components: frozenset[str]) -> Orde
         seed = read_seed("".join(parameters[2:]))
     except OperatorError as error:
         raise FunctionRefusedError(f"{' '.join(parameters[:2])}: {error}") from None
-    return Order(function.kind, function.algorithm, seed, function.wanted)
+    return Order(function.kind, function.algorithm, seed, function.components)
 
 
-def _check_parameter_count(parameters: tuple[str, ...], most: int) -> None:
-    if len(parameters) > most:
-        raise FunctionRefusedError(f"{parameters[0]}: {len(parameters) - 1} parameters, {most - 1} at most")
+def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:
+    if len(parameters) > highest_count:
+        raise FunctionRefusedError(
+            f"{parameters[0]}: {len(parameters) - 1} parameters, {highest_count - 1} at most"
+        )

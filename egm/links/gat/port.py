@@ -35,8 +35,8 @@ _NAME: Final = "Open EGM"
 _MANUFACTURER: Final = "open-egm"
 
 
-class _FarEnd:
-    """The machine's end of a pseudo-terminal; a verifier on this computer opens the other end by name."""
+class _OwnEnd:
+    """The machine's end of a pseudo-terminal for a verifier on this computer, which opens the other end by name."""
 
     def __init__(self, link: Path) -> None:
         self._link = link
@@ -44,7 +44,7 @@ class _FarEnd:
         os.set_blocking(self._near, False)
 
     def fileno(self) -> int:
-        """Return the file descriptor of the machine's end."""
+        """Return the file descriptor of the machine's end of the pseudo-terminal."""
         return self._near
 
     def close(self) -> None:
@@ -55,11 +55,11 @@ class _FarEnd:
 
 def _open_own(path: str, _: LineSettings) -> Handle:
     """Open the machine's own end of a pseudo-terminal."""
-    return _FarEnd(Path(path))
+    return _OwnEnd(Path(path))
 
 
 class GatPort:
-    """The port through which one verifier queries the machine."""
+    """The GAT port, through which one verifier queries the machine."""
 
     name = "gat"
 
@@ -81,7 +81,7 @@ class GatPort:
         self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
 
     def changed(self, now: Snapshot) -> None:
-        """Ignore the change: no game event concerns a verifier."""
+        """Do nothing: no change of the machine concerns a verifier."""
 
     async def run(self) -> None:
         """Serve the verifier on the port until cancelled."""
@@ -91,7 +91,7 @@ class GatPort:
             group.create_task(self._listen())
 
     def _stop_calculations(self) -> None:
-        """Stop the current calculation, and drop the one waiting to start."""
+        """Stop the current signature calculation, and drop the one waiting to start."""
         while not self._orders.empty():
             self._orders.get_nowait()
         if self._calculation is not None:
@@ -106,10 +106,10 @@ class GatPort:
             self._calculation = None
 
     async def _sign(self, order: Order) -> None:
-        """Compute the signatures of an order, and store them or the reason for the failure."""
+        """Compute the requested signatures, and store them or the reason for the failure."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
-            values = await sign_in_child_process(self._scope, algorithm, order.seed, order.wanted)
+            values = await sign_in_child_process(self._scope, algorithm, order.seed, order.components)
         except LocalError as error:
             self._service.failed(str(error))
         else:
@@ -129,19 +129,19 @@ class GatPort:
             self._line.close()
 
     async def _serve(self) -> None:
-        """Read packets and reply to them; a pause within a packet discards it."""
+        """Read the verifier's packets and reply to them; a pause within a packet discards it."""
         reader: FrameReader[Packet] = FrameReader(codec.cut)
-        started = False
+        has_partial_packet = False
         while True:
-            data = await self._line.read(_GAP_SECONDS if started else _IDLE_SECONDS)
-            started = bool(data)
+            data = await self._line.read(_GAP_SECONDS if has_partial_packet else _IDLE_SECONDS)
+            has_partial_packet = bool(data)
             if not data:
                 reader.flush(codec.PROTOCOL)
             for item in reader.feed(data):
                 self._reply_to(item)
 
     def _reply_to(self, item: Packet | ProtocolError) -> None:
-        """Reply to a packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
+        """Reply to a verifier's packet; invalid bytes and unknown requests get no reply, as GAT specifies."""
         if isinstance(item, ProtocolError):
             return
         try:

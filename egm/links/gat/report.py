@@ -13,7 +13,7 @@ _DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The identity of the machine as its reports state it."""
+    """The identity of the machine as its GAT reports state it."""
 
     name: str
     manufacturer: str
@@ -22,7 +22,7 @@ class About:
 
 
 def build_functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
-    """Return the list of functions that may be initiated."""
+    """Return the report of the special functions that a verifier may initiate."""
     if form is Format.TEXT:
         return _encode_text(
             line
@@ -41,7 +41,7 @@ def build_functions_report(functions: tuple[Function, ...], form: Format) -> byt
 def build_signatures_report(
     about: About, algorithm: str, signatures: Mapping[str, str], form: Format
 ) -> bytes:
-    """Return the signature of each component, in capital hexadecimal digits."""
+    """Return the report of each component's signature, in capital hexadecimal digits."""
     if form is Format.TEXT:
         return _encode_text(
             (*_format_head_lines(about), f"Algorithm: {algorithm}", *_format_value_lines(signatures))
@@ -56,7 +56,7 @@ def build_signatures_report(
 
 
 def build_identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
-    """Return a report of what is installed: the version, the machine, and the digest of each signed component.
+    """Return a report of the installed software: the version, the machine, and the digest of each signed component.
 
     ``signer`` is who signed the components. If it is empty, nobody vouches for the software, and the report
     says so.
@@ -77,6 +77,7 @@ def build_identity_report(about: About, signer: str, components: Mapping[str, st
 
 
 def _add_game_element(root: ET.Element, about: About) -> ET.Element:
+    """Add to ``root`` the XML element with the machine's name and manufacturer, and return it."""
     game = ET.SubElement(root, "Game")
     ET.SubElement(game, "Name").text = about.name
     ET.SubElement(game, "Manufacturer").text = about.manufacturer
@@ -84,10 +85,12 @@ def _add_game_element(root: ET.Element, about: About) -> ET.Element:
 
 
 def _format_head_lines(about: About) -> tuple[str, str]:
+    """Return the lines that head a text report: the machine's identity."""
     return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
 
 
 def _format_value_lines(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one text line per value, in capital hexadecimal digits after its name."""
     return tuple(f"{name}: {value.upper()}" for name, value in values.items())
 
 

@@ -34,15 +34,15 @@ _NEVER: Final = 0xFFFFFFFF
 _SIGNER: Final = "signed by"
 
 
-def _find_progress(last: GatCalculation) -> Calculation:
-    """Return the progress of a calculation as the protocol states it."""
-    if not last.finished:
+def _find_progress(calculation: GatCalculation) -> Calculation:
+    """Return how far the last calculation is, as the status reply of GAT states it."""
+    if not calculation.finished:
         return Calculation.CALCULATING
-    return Calculation.ERROR if last.trouble else Calculation.FINISHED
+    return Calculation.ERROR if calculation.trouble else Calculation.FINISHED
 
 
 class Service:
-    """The machine's replies to one verifier, and the record of the last calculation.
+    """The machine's replies to one GAT verifier, and the record of the last calculation.
 
     ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
     one without either.
@@ -63,23 +63,23 @@ class Service:
         self._cancel = cancel
 
     def resume(self) -> None:
-        """Restart a calculation that a power loss interrupted."""
-        last = self._read_last_calculation
-        if last is None or last.finished:
+        """Restart a verifier's calculation that a power loss interrupted."""
+        calculation = self._last_calculation
+        if calculation is None or calculation.finished:
             return
         try:
-            self._begin(parse_order(last.parameters, self._components))
+            self._begin(parse_order(calculation.parameters, self._components))
         except FunctionRefusedError as error:  # another release of the software may lack the function
             self.failed(str(error))
 
     def answer(self, packet: Packet) -> Packet:
-        """Return the reply to a packet. Raises ProtocolError for a packet that gets none."""
+        """Return the reply to a verifier's packet. Raises ProtocolError for a packet that gets none."""
         match codec.read_request(packet):
             case StatusQuery():
-                last = self._read_last_calculation
-                if last is None:
+                calculation = self._last_calculation
+                if calculation is None:
                     return codec.encode_status_reply(Calculation.REQUESTED, ready=False)
-                state = _find_progress(last)
+                state = _find_progress(calculation)
                 return codec.encode_status_reply(state, ready=state is Calculation.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
@@ -90,7 +90,10 @@ class Service:
 
     # ------------------------------------------------------------------ a calculation
     def _start_calculation(self, request: Initiate) -> bool:
-        """Start a calculation, replacing the current one and any result; return whether the request was valid."""
+        """Start the requested calculation in place of the current one; return whether the request was valid.
+
+        The results of the last calculation are dropped, even if the request is not valid.
+        """
         self._cancel()
         try:
             order = parse_order(request.parameters, self._components)
@@ -102,12 +105,12 @@ class Service:
             self._begin(order)
         else:
             installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
-            known = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
-            self.done(known)
+            values = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
+            self.done(values)
         return True
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
-        """Record a requested calculation in the journal; with ``trouble`` it is finished at once."""
+        """Record a requested calculation in the journal; with ``trouble`` it has failed at once, for this reason."""
         self._machine.post(
             GAT_REQUEST,
             GatRequest(parameters=request.parameters, level=request.level, refused=trouble),
@@ -125,26 +128,26 @@ class Service:
         )
 
     def done(self, values: Mapping[str, str]) -> None:
-        """Store the result of the calculation: component -> signature."""
-        last = self._machine.memory.require(GatCalculation, LinksKey.GAT)
-        self._finish(replace(last, values=values))
+        """Record the result of the calculation: component -> signature."""
+        calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
+        self._finish(replace(calculation, values=values))
 
     def failed(self, why: str) -> None:
-        """Store that the calculation failed, with the reason."""
-        last = self._machine.memory.require(GatCalculation, LinksKey.GAT)
-        self._finish(replace(last, trouble=why))
+        """Record that the calculation failed, with the reason."""
+        calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
+        self._finish(replace(calculation, trouble=why))
 
-    def _finish(self, last: GatCalculation) -> None:
+    def _finish(self, calculation: GatCalculation) -> None:
         """Record the end of a calculation, with its results or the reason for its failure."""
         self._machine.post(
             GAT_RESULT,
             GatResult(
-                parameters=last.parameters,
-                algorithm=last.algorithm,
-                values=last.values,
-                trouble=last.trouble,
+                parameters=calculation.parameters,
+                algorithm=calculation.algorithm,
+                values=calculation.values,
+                trouble=calculation.trouble,
             ),
-            state={LinksKey.GAT: replace(last, finished=self._format_now())},
+            state={LinksKey.GAT: replace(calculation, finished=self._format_now())},
         )
 
     def _format_now(self) -> str:
@@ -152,34 +155,38 @@ class Service:
 
     # ------------------------------------------------------------------ what is remembered
     @property
-    def _read_last_calculation(self) -> GatCalculation | None:
-        """Return the last calculation recorded, or None if there was none."""
+    def _last_calculation(self) -> GatCalculation | None:
+        """Return the last calculation that a verifier requested, or None if there was none."""
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
-        last = self._read_last_calculation
-        if last is None or not last.kind or not last.finished:
+        calculation = self._last_calculation
+        if calculation is None or not calculation.kind or not calculation.finished:
             return codec.encode_last_status_reply(0, _NEVER)
-        ago = self._machine.clock.now() - datetime.fromisoformat(last.finished)
-        return codec.encode_last_status_reply(last.level, int(ago.total_seconds()))
+        ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished)
+        return codec.encode_last_status_reply(calculation.level, int(ago.total_seconds()))
 
     def _build_results_reply(self, form: int, frame: int) -> Packet:
-        last = self._read_last_calculation
-        known = form in set(Format)
-        if last is None or not known or _find_progress(last) is not Calculation.FINISHED:
+        calculation = self._last_calculation
+        is_known_format = form in set(Format)
+        if (
+            calculation is None
+            or not is_known_format
+            or _find_progress(calculation) is not Calculation.FINISHED
+        ):
             return codec.encode_no_results_reply(frame)
-        report = self._build_report(last, Format(form))
+        report = self._build_report(calculation, Format(form))
         start = (frame - 1) * codec.DATA_BYTES_MAX
         data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
         if not data:
             return codec.encode_no_results_reply(frame)
         return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
-    def _build_report(self, last: GatCalculation, form: Format) -> bytes:
+    def _build_report(self, calculation: GatCalculation, form: Format) -> bytes:
         """Return the results of a calculation as a report in the requested format."""
-        if last.kind == Kind.LIST:
+        if calculation.kind == Kind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
-        if last.kind == Kind.IDENTITY:
-            values = dict(last.values)
+        if calculation.kind == Kind.IDENTITY:
+            values = dict(calculation.values)
             return build_identity_report(self._about, values.pop(_SIGNER, ""), values, form)
-        return build_signatures_report(self._about, last.algorithm, last.values, form)
+        return build_signatures_report(self._about, calculation.algorithm, calculation.values, form)

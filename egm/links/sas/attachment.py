@@ -19,7 +19,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.entries import HOST_POLL_FAILED, PollFailed
-from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported
+from egm.links.sas.channel import Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported, RunEffect
 from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.host import Host
@@ -40,7 +40,7 @@ _LOOK_BACK_ENTRIES: Final = 1000
 
 
 class SasChannel:
-    """One line to one host, as an attachment of the machine."""
+    """The line to one SAS host, as an attachment of the machine."""
 
     def __init__(self, context: MachineContext, name: str, settings: SasLine, readings: Readings) -> None:
         self.name = f"sas-{name}"
@@ -74,11 +74,11 @@ class SasChannel:
         self._money = MoneyNews(self.host)
         self._watch = LinkWatch(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _Cursor(context.folder.root / f"sas-{name}.told", journal.mark)
+        self._cursor = _DeliveredSequence(context.folder.root / f"sas-{name}.told", journal.mark)
         self._noted = journal.sequence
-        fresh = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
-        heard = 0 if fresh else self._cursor.read(default=journal.sequence)
-        self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
+        is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
+        delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
+        self._seen = max(delivered, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,16 +86,16 @@ class SasChannel:
 
     @property
     def health(self) -> LineHealth:
-        """Return the health of the line."""
+        """Return the health of the host's line: the counts of its messages and the reply times."""
         return self._line.health
 
     def wait_until_served(self, seconds: float) -> bool:
-        """Wait, on another thread than the loop's, until the port is open; return whether it is."""
+        """Wait, on another thread than the loop's, until the host's port is open; return whether it is."""
         return self._line.serving.wait(seconds)
 
     # ------------------------------------------------------------------ as an attachment
     async def run(self) -> None:
-        """Serve the line until cancelled."""
+        """Serve the host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
         self._watch.begin()
@@ -109,7 +109,7 @@ class SasChannel:
             restore_priority()
 
     def changed(self, now: Snapshot) -> None:
-        """Send the new readout to the line, and raise exceptions for new journal entries."""
+        """Send the new readout to the line, and raise SAS exceptions for new journal entries."""
         self._money.changed()
         if now.journal_sequence <= self._seen:
             return
@@ -136,8 +136,8 @@ class SasChannel:
         self._line.send(self._reader.readout())
 
     # ------------------------------------------------------------------ from the line's thread
-    def _schedule(self, ask: Ask) -> "Future[Reply | None]":
-        """Schedule an effect of the host's request on the machine's event loop."""
+    def _schedule(self, ask: RunEffect) -> "Future[Reply | None]":
+        """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply."""
         future: Future[Reply | None] = Future()
         try:
             if self._loop is None:
@@ -148,14 +148,14 @@ class SasChannel:
         return future
 
     def _pass_to_loop(self, news: News) -> None:
-        """Pass a report of the line's thread to the machine's event loop; ignore it if the loop has ended."""
+        """Pass an action reported by the line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_news, news)
 
     # ------------------------------------------------------------------ for it, on the loop
-    def _run_effect(self, ask: Ask, future: "Future[Reply | None]") -> None:
-        """Run the effect of a poll, and set its reply in ``future``: None for an invalid poll.
+    def _run_effect(self, ask: RunEffect, future: "Future[Reply | None]") -> None:
+        """Run the effect of a host's poll, and set its reply in ``future``: None for an invalid poll.
 
         If the machine itself fails, record that the poll was not answered, and raise the error.
         """
@@ -171,7 +171,7 @@ class SasChannel:
             raise
 
     def _handle_news(self, news: News) -> None:
-        """Apply a report of the line's thread to the machine."""
+        """Carry out on the machine what the line's thread has reported: confirmations, link changes, refused polls."""
         match news:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
@@ -189,14 +189,14 @@ class SasChannel:
                 return
 
     def _record_failed_poll(self, request: LongPoll, why: str) -> None:
-        """Record once per poll that this machine could not answer it: the host receives no reply."""
+        """Record, once per poll code, that this machine could not answer a host's poll: the host received no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
             failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", why=why)
             self.host.machine.post(HOST_POLL_FAILED, failed)
 
 
-class _Cursor:
+class _DeliveredSequence:
     """The stored sequence number of the last journal entry that a host has received, of the journal named ``mark``.
 
     Losing it only repeats reports.
@@ -207,10 +207,10 @@ class _Cursor:
         self._mark = mark
 
     def read(self, *, default: int) -> int:
-        """Return the sequence number, 0 if it belongs to an earlier journal, or ``default`` if none is stored."""
+        """Return the stored sequence number; 0 if it belongs to an earlier journal, ``default`` if there is none."""
         try:
-            heard, mark = self._path.read_text(encoding="ascii").split()
-            return int(heard) if mark == self._mark else 0
+            sequence, mark = self._path.read_text(encoding="ascii").split()
+            return int(sequence) if mark == self._mark else 0
         except (OSError, ValueError):
             return default
 

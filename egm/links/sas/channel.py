@@ -27,15 +27,15 @@ CHIRP_NS: Final = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send ``data``; ``wakeup``: with the ninth bit, which only a chirp has."""
+    """Action: send ``data`` to the host; ``wakeup``: with the ninth bit, which only a chirp has."""
 
     data: bytes
     wakeup: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """Run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
+class RunEffect:
+    """Action: run the effect of ``poll``, then call :meth:`Channel.reply_to_request`.
 
     If the effect takes too long, call :meth:`Channel.busy` first.
     """
@@ -46,7 +46,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """Report that the host has received the reply to a long poll."""
+    """Action: report that the host has received the reply to a long poll."""
 
     poll: Poll
     request: LongPoll
@@ -55,43 +55,43 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Report that the host has received every exception that journal entries up to this one raised."""
+    """Action: report that the host has received all exceptions raised by journal entries up to this one."""
 
     sequence: int
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The host has started to poll, or has stopped."""
+    """Action: report that the host has started to poll, or has stopped."""
 
     up: bool
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFull:
-    """Report that the exception queue has overflowed, or that it is empty again afterwards."""
+    """Action: report that the exception queue has overflowed, or that it is empty again afterwards."""
 
     full: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Report that a poll got no reply, and why; ``failed``: the machine itself was at fault."""
+    """Action: report that a poll got no reply, and why; ``failed``: the machine itself was at fault."""
 
     request: LongPoll
     why: str
     failed: bool = False
 
 
-Action: TypeAlias = Send | Ask | Confirmed | Reported | LinkChanged | QueueFull | Refused
+Action: TypeAlias = Send | RunEffect | Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
 @dataclass(frozen=True, slots=True)
 class _LastReply:
-    """The last reply: the poll that it answers, its bytes, and what follows from its acknowledgement."""
+    """The last reply to the host: the poll that it answers, its bytes, and what its acknowledgement entails."""
 
     to: bytes
-    """The long poll's frame; empty for a general poll."""
+    """The frame of the long poll that it answers; empty for a general poll."""
     out: bytes
     exception: SasException | None = None
     answered: tuple[Poll, LongPoll, Reply] | None = None
@@ -102,7 +102,7 @@ class _LastReply:
 
 
 class Channel:
-    """One host's conversation with this machine at ``address``, over ``polls``."""
+    """A SAS host's conversation with this machine, which has ``address`` and answers ``polls``."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Channel:
         self._queue = ExceptionQueue(queue)
         self._delayed: deque[bytes] = deque()
         self._last_reply: _LastReply | None = None
-        self._serves: tuple[SasException, ...] = ()
+        self._pending_at_poll: tuple[SasException, ...] = ()
         self._running_effect: tuple[bytes, tuple[SasException, ...]] | None = None
         """The poll whose effect is still running, and the exceptions pending when it was first received."""
         self._require_sync = require_sync
@@ -146,54 +146,58 @@ class Channel:
             yield QueueFull(full=True)
 
     def withdraw(self, code: int) -> None:
-        """Remove a priority exception that no longer applies."""
+        """Remove a priority exception that no longer applies from those waiting for the host."""
         self._queue.withdraw(code)
 
     def deliver(self, code: int, reply: Reply) -> None:
-        """Queue a delayed result; it answers the next general poll in place of an exception."""
+        """Queue a delayed result for the host; it answers the next general poll in place of an exception."""
         self._delayed.append(reply.frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
-    def hear(self, heard: Heard, now_ns: int) -> Iterator[Action]:
-        """Process a decoded message of the line; yield the actions that follow."""
-        match heard:
+    def hear(self, message: Heard, now_ns: int) -> Iterator[Action]:
+        """Process a message decoded from the host's line; yield the actions that follow."""
+        match message:
             case GeneralPoll(address=self.address):
                 yield from self._note_poll(now_ns)
                 if self._synchronised:
                     yield from self._handle_general_poll(now_ns)
-            case LongPoll() if heard.address == self.address:
+            case LongPoll() if message.address == self.address:
                 yield from self._note_poll(now_ns)
                 if self._synchronised:
-                    yield from self._handle_long_poll(heard, now_ns)
-            case LongPoll() if heard.address == BROADCAST:
+                    yield from self._handle_long_poll(message, now_ns)
+            case LongPoll() if message.address == BROADCAST:
                 yield from self._note_poll(now_ns)
                 yield from self._handle_poll_elsewhere(now_ns)
-                poll = self._polls.get(heard.code)
+                poll = self._polls.get(message.code)
                 if poll is not None and poll.broadcast:
                     self._running_effect = None
-                    yield Ask(poll, heard)
+                    yield RunEffect(poll, message)
             case GeneralPoll() | Elsewhere():
                 yield from self._handle_poll_elsewhere(now_ns)
             case _:  # broken bytes acknowledge nothing
                 return
 
     def _note_poll(self, now_ns: int) -> Iterator[Action]:
-        """Note that the host polls; if it had stopped polling, report that the link is up again."""
+        """Store the time of the host's poll; if it had stopped polling, report that the link is up again."""
         self._polled_ns = now_ns
         if not self._up:
             self._up = True
             yield LinkChanged(up=True)
 
     def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[Action]:
-        """Handle a poll of another machine: it acknowledges this machine's last reply."""
+        """Handle a poll to another machine or to all: it acknowledges this machine's last reply."""
         self._synchronised = True
         yield from self._process_acknowledgement(now_ns)
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[Action]:
-        """Reply with the next exception; if the poll is repeated, send the last reply again."""
-        last = self._last_reply
-        if last is not None and not last.to and (last.exception is not None or last.delayed):
-            yield Send(last.out)  # the same poll again: the host did not receive the reply
+        """Reply to a general poll with the next exception; if the poll is repeated, send the last reply again."""
+        last_reply = self._last_reply
+        if (
+            last_reply is not None
+            and not last_reply.to
+            and (last_reply.exception is not None or last_reply.delayed)
+        ):
+            yield Send(last_reply.out)  # the same poll again: the host did not receive the reply
             return
         yield from self._process_acknowledgement(now_ns)
         if self._delayed:
@@ -208,7 +212,7 @@ class Channel:
         yield Send(self._last_reply.out)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
-        """Encode a real-time event report."""
+        """Encode the real-time report of an exception's event; of no event if ``exception`` is None."""
         if exception is None:
             return append_crc(bytes((self.address, EVENT_MARK, NOTHING)))
         code = exception.event or exception.code
@@ -216,23 +220,28 @@ class Channel:
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         """Reply to a long poll, or schedule its effect; a repeated poll with an effect gets the same reply again."""
-        last = self._last_reply
-        again = last is not None and last.to == request.frame
-        if again and last is not None and last.answered is not None and last.answered[2].once:
-            yield Send(last.out)
+        last_reply = self._last_reply
+        again = last_reply is not None and last_reply.to == request.frame
+        if (
+            again
+            and last_reply is not None
+            and last_reply.answered is not None
+            and last_reply.answered[2].once
+        ):
+            yield Send(last_reply.out)
             return
-        if not again or (last is not None and last.exception is not None):
+        if not again or (last_reply is not None and last_reply.exception is not None):
             yield from self._process_acknowledgement(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:
             return
         # The reply serves the exceptions that were pending when the poll was first received.
-        running = (
+        effect = (
             self._running_effect
             if self._running_effect is not None and self._running_effect[0] == request.frame
             else None
         )
-        self._serves = self._queue.open_to(request.code) if running is None else running[1]
+        self._pending_at_poll = self._queue.list_served_by(request.code) if effect is None else effect[1]
         exception = self._queue.next(now_ns) if self.real_time else None
         if exception is not None:
             self._last_reply = _LastReply(
@@ -240,8 +249,8 @@ class Channel:
             )
             yield Send(self._last_reply.out)
         elif poll.answer is None:
-            self._running_effect = running  # the line also waits for one effect only
-            yield Ask(poll, request)
+            self._running_effect = effect  # the line also waits for one effect only
+            yield RunEffect(poll, request)
         elif self.readout is not None:
             try:
                 reply = poll.answer(request, self.readout)
@@ -254,7 +263,7 @@ class Channel:
             yield from self.reply_to_request(poll, request, reply)
 
     def reply_to_request(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[Action]:
-        """Reply to ``request`` with ``reply``; None means no reply. A broadcast is never answered."""
+        """Send ``reply`` to the host's ``request``; None means no reply. A broadcast is never answered."""
         if request.address == BROADCAST:
             return
         if self._running_effect is not None and self._running_effect[0] == request.frame:
@@ -265,29 +274,29 @@ class Channel:
             return
         out = reply.frame(self.address, request.code)
         self._last_reply = _LastReply(
-            request.frame, out, answered=(poll, request, reply), serves=self._serves
+            request.frame, out, answered=(poll, request, reply), serves=self._pending_at_poll
         )
         yield Send(out)
 
     def busy(self, request: LongPoll) -> Iterator[Action]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
-        self._running_effect = (request.frame, self._serves)
+        self._running_effect = (request.frame, self._pending_at_poll)
         out = BUSY.frame(self.address, request.code)
         self._last_reply = _LastReply(request.frame, out, busy=True)
         yield Send(out)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[Action]:
         """Process the host's acknowledgement of the last reply; yield the actions that follow."""
-        last, self._last_reply = self._last_reply, None
-        if last is None:
+        acknowledged, self._last_reply = self._last_reply, None
+        if acknowledged is None:
             return
-        if last.delayed:
+        if acknowledged.delayed:
             self._delayed.popleft()
-        if last.exception is not None:
-            self._queue.heard(last.exception, now_ns)
-        if last.answered is not None:
-            poll, request, reply = last.answered
-            self._queue.served(last.serves)
+        if acknowledged.exception is not None:
+            self._queue.heard(acknowledged.exception, now_ns)
+        if acknowledged.answered is not None:
+            poll, request, reply = acknowledged.answered
+            self._queue.served(acknowledged.serves)
             yield Confirmed(poll, request, reply)
         if self._full and self._queue.is_empty:
             self._full = False

@@ -15,14 +15,14 @@ EVENT_MARK: Final = 0xFF
 
 
 class MalformedPollError(PeerError):
-    """A well-formed poll with invalid content; it gets no reply."""
+    """The error that a well-formed SAS poll has invalid content; it gets no reply."""
 
     def __init__(self, poll: LongPoll, why: str) -> None:
         super().__init__(f"SAS poll {poll.code:02X}: {why} in {poll.frame.hex(' ')}")
 
 
 class Form(StrEnum):
-    """The forms in which a reply is sent on the line."""
+    """The forms in which a SAS reply is sent on the line."""
 
     DATA = "data"
     """Address, command, data, CRC."""
@@ -36,7 +36,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply: ``data`` goes between command and CRC.
+    """A reply to a SAS poll: ``data`` goes between command and CRC.
 
     ``once``: the request has an effect or reads something once, and must not be repeated if the host did not
     receive the reply; the same poll is then answered with the very same bytes. Otherwise it is answered anew.
@@ -47,7 +47,7 @@ class Reply:
     once: bool = False
 
     def frame(self, address: int, code: int) -> bytes:
-        """Return the complete reply as the bytes to send."""
+        """Return the complete reply to command ``code`` as the bytes to send from the machine at ``address``."""
         if self.form is Form.DATA:
             return append_crc(bytes((address, code)) + self.data)
         if self.form is Form.BUSY:
@@ -62,13 +62,13 @@ BUSY: Final = Reply(form=Form.BUSY)
 
 # ---------------------------------------------------------------------------------------------- numbers
 def encode_bcd(value: int, size: int) -> bytes:
-    """Return ``value`` as ``size`` packed decimal bytes, most significant first; it rolls over at its capacity."""
+    """Return ``value`` as ``size`` packed decimal bytes, most significant first; too large a value rolls over."""
     check_invariant(value >= 0, "sas.bcd_of_a_negative_number")
     return bytes.fromhex(str(value % 10 ** (2 * size)).zfill(2 * size))
 
 
 def is_bcd(data: bytes) -> bool:
-    """Return whether every digit is decimal."""
+    """Return whether every digit of the packed bytes is decimal."""
     return data.hex().isdecimal()
 
 

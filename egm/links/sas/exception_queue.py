@@ -37,7 +37,7 @@ SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SasException:
-    """One exception, and its content in real-time reporting.
+    """A SAS exception to report to a host, and its content in real-time reporting.
 
     ``event`` and ``data`` are the event code and data of real-time reporting (the event code is the
     exception's if 0); ``sequence`` is the journal entry it comes from, 0 for none.
@@ -50,36 +50,39 @@ class SasException:
 
 
 @dataclass(slots=True)
-class _Unserved:
-    """An exception that stays raised until a long poll serves it, and when it is due to be sent again."""
+class _PriorityException:
+    """A priority exception that stays raised until a long poll serves it, and when it is due to be sent again."""
 
     exception: SasException
     due_ns: int
 
 
 class ExceptionQueue:
-    """The exceptions of one channel: a queue of at most ``size``, and the priority exceptions."""
+    """The SAS exceptions that wait for one host: a queue of at most ``size``, and the priority exceptions."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._waiting: deque[SasException] = deque()
-        self._urgent: dict[int, _Unserved] = {}
+        self._urgent: dict[int, _PriorityException] = {}
 
     def post(self, exception: SasException, now_ns: int) -> bool:
-        """Queue an exception; return whether it was accepted. A full queue accepts none and reports that."""
+        """Queue an exception for the host; return False if the queue was full.
+
+        The overflow exception is then raised in its place.
+        """
         urgency = EXCEPTIONS[exception.code].urgency
         if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
-            self._urgent[exception.code] = _Unserved(exception, now_ns)
+            self._urgent[exception.code] = _PriorityException(exception, now_ns)
         elif len(self._waiting) < self._size:
             self._waiting.append(exception)
         else:
-            self._urgent[OVERFLOW] = _Unserved(SasException(OVERFLOW), now_ns)
+            self._urgent[OVERFLOW] = _PriorityException(SasException(OVERFLOW), now_ns)
             return False
         return True
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the queue is empty."""
+        """Return whether no exception of ordinary priority waits."""
         return not self._waiting
 
     def withdraw(self, code: int) -> None:
@@ -87,14 +90,14 @@ class ExceptionQueue:
         self._urgent.pop(code, None)
 
     def next(self, now_ns: int) -> SasException | None:
-        """Return the exception to send now; it stays until :meth:`heard`."""
+        """Return the exception to send to the host now; it stays queued until :meth:`heard`."""
         for standing in self._urgent.values():
             if standing.due_ns <= now_ns:
                 return standing.exception
         return self._waiting[0] if self._waiting else None
 
     def heard(self, exception: SasException, now_ns: int) -> None:
-        """Remove an exception from the queue, because the host has received it; the next one follows.
+        """Remove an exception that the host has received from the queue; the next one follows.
 
         A priority exception that a long poll serves stays raised, and is sent again later unless it was
         served.
@@ -110,14 +113,14 @@ class ExceptionQueue:
         else:
             del self._urgent[exception.code]
 
-    def open_to(self, poll: int) -> tuple[SasException, ...]:
-        """Return the pending priority exceptions that a long poll serves; exceptions raised later are not covered."""
+    def list_served_by(self, poll: int) -> tuple[SasException, ...]:
+        """Return the priority exceptions pending now that the long poll with code ``poll`` serves."""
         return tuple(
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
     def served(self, exceptions: tuple[SasException, ...]) -> None:
-        """Remove these exceptions, because the host has received the reply that serves them."""
+        """Remove these priority exceptions, because the host has received the reply that serves them."""
         for exception in exceptions:
             standing = self._urgent.get(exception.code)
             if standing is not None and standing.exception is exception:
@@ -125,7 +128,7 @@ class ExceptionQueue:
 
     @property
     def oldest_sequence(self) -> int | None:
-        """Return the first journal entry whose exception the host has not received, or None."""
+        """Return the sequence of the first journal entry whose exception the host has not received, or None."""
         waiting = [h.sequence for h in self._waiting if h.sequence]
         urgent = [s.exception.sequence for s in self._urgent.values() if s.exception.sequence]
         return min(waiting + urgent, default=None)

@@ -10,7 +10,7 @@ _LABEL = ("line",)
 
 
 def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
-    """Yield the metric families of one line; the exporter merges those of several lines."""
+    """Yield the metric families of one SAS line; the exporter merges those of several lines."""
     for family, meaning, value in (
         ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.open)),
         ("egm_host_link_up", "1 while a host polls.", int(health.up)),
@@ -36,6 +36,6 @@ def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
 
 
 def _add_line_sample(family: Metric, name: str, value: int) -> Metric:
-    """Add the value as a sample of the named line, and return the family."""
+    """Add ``value`` to the metric family as a sample of the named line, and return the family."""
     family.add_sample(family.name + ("_total" if family.type == "counter" else ""), {"line": name}, value)
     return family

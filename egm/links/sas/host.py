@@ -30,15 +30,15 @@ READ_HANDPAY: Final = "handpay"
 
 @dataclass(slots=True)
 class Host:
-    """One host: ``name`` is its table in the cabinet file."""
+    """A SAS host, as effects of its polls use it; ``name`` is its table in the cabinet file."""
 
     name: str
     settings: SasLine
     polls: frozenset[int]
-    """The polls it may use."""
+    """Codes of the polls that the host may use."""
     context: MachineContext
     send: Callable[[Message], None]
-    """Passes a message to the line."""
+    """Passes a message to the host's line."""
     republish: Callable[[], None]
     """Rebuilds the host's readout, after a change that the journal does not show."""
     notes: dict[str, Any] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Host:
         return f"host:{self.name}"
 
     def game(self, number: int) -> str | None:
-        """Return the id of the game with a SAS game number, or None."""
+        """Return the id of the game that has this SAS game number, or None."""
         games = list(self.machine.games)
         return games[number - 1] if 0 < number <= len(games) else None
 
@@ -77,13 +77,13 @@ class Host:
         difference already gives that time or a second more, nothing is recorded: hosts may send the time
         often.
         """
-        ahead = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
-        if self.clock_offset_seconds - ahead in {0, 1}:
+        ahead_seconds = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
+        if self.clock_offset_seconds - ahead_seconds in {0, 1}:
             return
         self.machine.post(
             HOST_TIME,
-            HostTime(host=self.name, told=host_time.isoformat(), ahead_seconds=ahead),
-            state={f"{LinksKey.HOST_TIME}{self.name}": ahead},
+            HostTime(host=self.name, told=host_time.isoformat(), ahead_seconds=ahead_seconds),
+            state={f"{LinksKey.HOST_TIME}{self.name}": ahead_seconds},
         )
         self.republish()
 
@@ -96,13 +96,13 @@ class Host:
         self.send(SasException(code, data, event))
 
     def withdraw(self, code: int) -> None:
-        """Withdraw a priority exception that no longer applies."""
+        """Withdraw a priority exception of this host that no longer applies."""
         self.send(Withdrawn(code))
 
     def deliver(self, code: int, reply: Reply) -> None:
-        """Deliver a delayed result; it answers the next general poll."""
+        """Deliver a request's delayed result to this host; it answers the next general poll."""
         self.send(Delivered(code, reply))
 
     def report_real_time(self, *, on: bool) -> None:
-        """Turn real-time event reporting on or off."""
+        """Turn real-time event reporting to this host on or off."""
         self.send(RealTime(on))

@@ -44,14 +44,14 @@ _OTHERS: Final = frozenset(
 
 
 def list_raised_exceptions(entries: Entries) -> frozenset[int]:
-    """Return the exceptions that journal entries raise."""
+    """Return the codes of the SAS exceptions that journal entries can raise."""
     return _OTHERS | {event.sas for _, event in entries.iter_significant() if event.sas is not None}
 
 
 def iter_exceptions(
     entry: StoredEntry, entries: Entries, readout: Readout, answered: frozenset[int], selected_before: int
 ) -> Iterator[SasException]:
-    """Yield the exceptions that a journal entry raises.
+    """Yield the SAS exceptions that a journal entry raises for a host.
 
     ``answered``: the polls that the host may use; ``selected_before``: the number of the game selected until
     now. A priority exception that none of the polls serves is not raised, because it could never be cleared.
@@ -65,7 +65,10 @@ def iter_exceptions(
 def _iter_exception_codes(
     entry: StoredEntry, entries: Entries, readout: Readout, selected_before: int
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield (exception code, event data, event code) of each exception; event code 0 means the exception code."""
+    """Yield the exceptions that a journal entry raises, each as (exception code, event data, event code).
+
+    Event code 0 means the exception code.
+    """
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != HANDPAY_PENDING.kind:
         yield _HANDPAY_PENDING, b"", 0  # from a game, a host's bonus or a prize exchanged for money
@@ -92,27 +95,27 @@ def _iter_exception_codes(
 def _iter_significant_exception(
     entry: StoredEntry, entries: Entries, details: Mapping[str, Any], readout: Readout
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the exception that the entry's declaration names."""
-    known = entries.find_significance(entry)
-    if known is None or known.sas is None:
+    """Yield the exception that the declaration of the journal entry's significant event names."""
+    significance = entries.find_significance(entry)
+    if significance is None or significance.sas is None:
         return
     if entry.kind == BILL_IN.kind:
-        yield known.sas, _encode_bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
+        yield significance.sas, _encode_bill(int(details.get("amount_cents", 0)), readout), BILL_ACCEPTED
     else:
-        yield known.sas, b"", 0
-    if known.sas == _STACKER_REMOVED:
+        yield significance.sas, b"", 0
+    if significance.sas == _STACKER_REMOVED:
         yield _STACKER_COUNT_RESET, b"", 0
 
 
 def _encode_game_start(entry: StoredEntry, readout: Readout) -> bytes:
-    """Return credits wagered, total coin-in, wager type, progressive group."""
+    """Return the data of a game start event: credits wagered, total coin-in, wager type, progressive group."""
     bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
     total = readout.credits(readout.values()["coin_in"])
     return encode_bcd(readout.credits(bet_cents), 2) + encode_bcd(total, 4) + b"\0\0"
 
 
 def _find_selected_game(entry: StoredEntry, readout: Readout) -> int | None:
-    """Return the number of the game that a selection entry names."""
+    """Return the SAS number of the game that a game-selection entry names, or None."""
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
         return None
@@ -120,11 +123,11 @@ def _find_selected_game(entry: StoredEntry, readout: Readout) -> int | None:
 
 
 def find_bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
-    """Return country and bill code of a bill; the bill code is None if the table has no such bill."""
+    """Return the SAS country code and bill code of a bill; the bill code is None if the table has no such bill."""
     return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
 
 
 def _encode_bill(amount_cents: int, readout: Readout) -> bytes:
-    """Return country, bill code, and the count of such bills so far."""
+    """Return the data of a bill event: country, bill code, and the count of such bills so far."""
     country, code = find_bill_codes(amount_cents, readout.currency)
     return encode_bcd(country, 1) + encode_bcd(code or 0, 1) + encode_bcd(readout.bills(amount_cents), 4)

@@ -17,13 +17,13 @@ from typing import Final, TypeAlias
 from egm.devices.line import LineLostError
 from egm.links.sas.channel import (
     Action,
-    Ask,
     Channel,
     Confirmed,
     LinkChanged,
     QueueFull,
     Refused,
     Reported,
+    RunEffect,
     Send,
 )
 from egm.links.sas.codec import Reply
@@ -41,7 +41,7 @@ _BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class LineHealth:
-    """Health of a line since the machine started, for monitoring and for finding a bad cable.
+    """Health of a SAS line since the machine started, for monitoring and for finding a bad cable.
 
     ``answered_within_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
     (limit in milliseconds, replies within it), not cumulative; the last limit is 0, for all above.
@@ -65,7 +65,7 @@ News: TypeAlias = Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
 def raise_priority(priority: int) -> None:
-    """Raise this thread's priority above all ordinary ones of the computer, if the account is permitted to.
+    """Raise the calling thread's priority above all ordinary ones of the computer, if the account is permitted to.
 
     A line's thread has the highest priority; the machine's loop comes next, because the line waits for it
     while it holds the interpreter. Processes they start do not inherit it. The interpreter switches threads
@@ -83,7 +83,7 @@ def restore_priority() -> None:
 
 
 class Line(threading.Thread):
-    """The thread that serves one line to a host: ``opened`` opens its port.
+    """The thread that serves the line to one SAS host: ``opened`` opens its port.
 
     ``run_effect`` schedules a poll's effect on the machine's loop and returns its future at once; ``report``
     passes news of the channel (confirmations, the link) to that loop. Both may be called from this thread.
@@ -96,7 +96,7 @@ class Line(threading.Thread):
         framing: Framing,
         *,
         opened: Callable[[], Port],
-        run_effect: Callable[[Ask], "Future[Reply | None]"],
+        run_effect: Callable[[RunEffect], "Future[Reply | None]"],
         report: Callable[[News], None],
         monotonic_ns: Callable[[], int],
         busy_ns: int,
@@ -125,7 +125,7 @@ class Line(threading.Thread):
 
     # ------------------------------------------------------------------ from the loop
     def send(self, *messages: Message) -> None:
-        """Pass messages to the line, which processes them before it answers the next poll."""
+        """Pass messages of the machine's loop to the line, which processes them before it answers the next poll."""
         for message in messages:
             if isinstance(message, Readout):  # only the newest readout is ever read
                 self._readout = message
@@ -133,14 +133,14 @@ class Line(threading.Thread):
                 self._inbox.append(message)
 
     def end(self) -> None:
-        """Ask the thread to end; :meth:`join` waits for it."""
+        """Request the end of the line's thread; :meth:`join` waits for it."""
         self._ending.set()
         if self._port is not None:
             self._port.wake()
 
     @property
     def health(self) -> LineHealth:
-        """Return the current health of the line."""
+        """Return the current health of the line: the counts of its messages and the reply times."""
         return LineHealth(
             open=self.serving.is_set(),
             up=self._up,
@@ -185,14 +185,17 @@ class Line(threading.Thread):
             if not data:
                 continue
             self._heard_ns = self._now()
-            for heard in self._framing.hear(data, self._heard_ns):
+            for message in self._framing.hear(data, self._heard_ns):
                 self._take_news()
-                self._count_message(heard)
-                for action in self._channel.hear(heard, self._heard_ns):
+                self._count_message(message)
+                for action in self._channel.hear(message, self._heard_ns):
                     self._perform(port, action)
 
     def _take_news(self) -> None:
-        """Process all messages that the machine's loop has passed, in order, even while the host does not poll."""
+        """Process all messages that the machine's loop has passed to the line, in order.
+
+        This happens even while the host does not poll.
+        """
         if self._readout is not None:
             self._channel.readout = self._readout
         while self._inbox:
@@ -207,9 +210,9 @@ class Line(threading.Thread):
                 case RealTime(on=on):
                     self._channel.real_time = on
 
-    def _count_message(self, heard: Heard) -> None:
-        """Count a received message: a poll of this machine, a message to another one, or broken bytes."""
-        match heard:
+    def _count_message(self, message: Heard) -> None:
+        """Count a message received on the line: a poll of this machine, a message to another one, or broken bytes."""
+        match message:
             case Broken():
                 self._counts["broken"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
@@ -219,15 +222,15 @@ class Line(threading.Thread):
                 self._counts["elsewhere"] += 1
 
     def _perform(self, port: Port | None, action: Action) -> None:
-        """Perform an action of the channel; actions that send are skipped if the line is closed."""
+        """Perform an action that the channel has yielded; actions that send are skipped if the line is closed."""
         match action:
             case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
                 if not wakeup:
                     self._count_reply_time()
-            case Ask() if port is not None:
+            case RunEffect() if port is not None:
                 self._run_or_check_effect(port, action)
-            case Send() | Ask():  # the line is closed
+            case Send() | RunEffect():  # the line is closed
                 return
             case _:
                 if isinstance(action, LinkChanged):
@@ -237,14 +240,14 @@ class Line(threading.Thread):
                 self._report(action)
 
     def _count_reply_time(self) -> None:
-        """Count a reply by the time since its poll was received."""
+        """Count a reply to the host by the time since its poll was received."""
         took_ns = self._now() - self._heard_ns
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
         self._counts["answers"] += 1
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
-    def _run_or_check_effect(self, port: Port, ask: Ask) -> None:
+    def _run_or_check_effect(self, port: Port, ask: RunEffect) -> None:
         """Start the effect of a poll, or check the one that was still running at the host's last poll, and reply.
 
         If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A

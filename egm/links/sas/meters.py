@@ -141,7 +141,7 @@ SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACK
 
 
 def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
-    """Return a meter of the machine or of a game, in its own unit, or None if this machine has no such meter."""
+    """Return the SAS meter with this code, of the machine or of a game, in its own unit; None if there is none."""
     if code not in SUPPORTED or (game and code not in PER_GAME):
         return None
     if code == _PAYBACK:
@@ -158,7 +158,7 @@ def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
 
 
 def compute_payback(readout: Readout, game: str = "") -> int:
-    """Return the theoretical payback in hundredths of a percent: games weighted by their wagers."""
+    """Return the theoretical payback of the machine or a game in hundredths of a percent: games weighted by wagers."""
     games = [facts for facts in readout.games if game in {"", facts.id}]
     wagered = {facts.id: readout.values(facts.id)["coin_in"] for facts in games}
     total = sum(wagered.values())

@@ -23,20 +23,20 @@ RAISED: Final = frozenset(
 )
 """The exceptions raised here."""
 
-Standing = tuple[int, str]
+ExceptionOfSubject = tuple[int, str]
 """An exception and its subject; for another subject it is raised anew."""
 
 
 class MoneyNews:
-    """The source of one host's exceptions about money: raises those that apply and withdraws the others."""
+    """The source of one SAS host's exceptions about money: raises those that apply and withdraws the others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._last: frozenset[Standing] = frozenset()
+        self._last: frozenset[ExceptionOfSubject] = frozenset()
 
     def changed(self) -> None:
-        """Raise the exceptions that now apply, and withdraw those that no longer do."""
-        now = frozenset(self._iter_standing())
+        """Raise the money exceptions that now apply, and withdraw those that no longer do."""
+        now = frozenset(self._iter_applicable())
         for code in {code for code, _ in self._last} - {code for code, _ in now}:
             self._host.withdraw(code)
         for code, _ in sorted(now - self._last):
@@ -44,7 +44,10 @@ class MoneyNews:
         self._last = now
 
     def link(self, *, up: bool) -> None:
-        """Handle the start or the stop of polling; while the host does not poll, no exception is pending for it."""
+        """Apply that the host has started or stopped to poll.
+
+        While it does not poll, no exception is pending for it.
+        """
         money = self._host.machine.state(HostMoney)
         if money.line == self._host.name:
             money.online = up
@@ -52,30 +55,30 @@ class MoneyNews:
             self._last = frozenset()
             self.changed()
 
-    def _iter_standing(self) -> Iterator[Standing]:
-        """Yield the exceptions that apply now, of those about tickets and transfers that the host's polls can serve."""
+    def _iter_applicable(self) -> Iterator[ExceptionOfSubject]:
+        """Yield the money exceptions that apply now, if the host's polls can serve them."""
         if 0x71 in self._host.polls:
             yield from self._iter_ticket_exceptions()
         if 0x72 in self._host.polls:
             yield from self._iter_transfer_exceptions()
 
-    def _iter_ticket_exceptions(self) -> Iterator[Standing]:
+    def _iter_ticket_exceptions(self) -> Iterator[ExceptionOfSubject]:
         """Yield the exceptions about tickets that apply now, each with the id of its ticket or cash-out."""
         tickets = find_tickets(self._host)
         if tickets is None:
             return
         if tickets.wants_enrolment:
             yield _NOT_CONFIGURED, ""
-        if (wanted := tickets.number_request) is not None:
-            yield _NUMBER_WANTED, wanted.id
+        if (request := tickets.number_request) is not None:
+            yield _NUMBER_WANTED, request.id
         if (inquiry := self._host.machine.state(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.has_unread_result:
             yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id
-        if (unread := tickets.unread()) is not None:
-            yield PRINTED, unread.ticket.number
+        if (printed := tickets.unread()) is not None:
+            yield PRINTED, printed.ticket.number
 
-    def _iter_transfer_exceptions(self) -> Iterator[Standing]:
+    def _iter_transfer_exceptions(self) -> Iterator[ExceptionOfSubject]:
         """Yield the exceptions about transfers that apply now, each with the id of its transfer if it has one."""
         transfers = find_transfers(self._host)
         if transfers is None:

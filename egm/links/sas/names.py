@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
-    """How certain the assignment in a row of the table is."""
+    """How certain the assignment in a row of a SAS table is."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
@@ -21,7 +21,7 @@ class Confidence(StrEnum):
 
 
 class PollType(StrEnum):
-    """How a long poll is sent, and whether it is answered."""
+    """The type of a long poll: how it is sent, and whether it is answered."""
 
     READ = "R"
     """Address and command, no CRC."""
@@ -34,7 +34,7 @@ class PollType(StrEnum):
 
 
 class Urgency(StrEnum):
-    """The way in which an exception waits: queued, with priority, either of these, or in real-time reporting only."""
+    """How a SAS exception waits: queued, with priority, either of these, or in real-time reporting only."""
 
     QUEUED = "queued"
     PRIORITY = "priority"
@@ -57,7 +57,7 @@ class MeterUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PollName:
-    """A long poll: command byte, name, type; ``note`` explains a conflict or a doubt."""
+    """A long poll of SAS: command byte, name, type; ``note`` explains a conflict or a doubt."""
 
     code: int
     name: str
@@ -68,7 +68,7 @@ class PollName:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionName:
-    """An exception: its code, its name, how it waits, and whether it is in the smallest published set (Montana)."""
+    """A SAS exception: code, name, how it waits, and whether it is in the smallest published set (Montana)."""
 
     code: int
     name: str
@@ -79,7 +79,7 @@ class ExceptionName:
 
 @dataclass(frozen=True, slots=True)
 class MeterName:
-    """A meter of polls 2F, 6F and AF: code, name, unit, and its number of BCD bytes in poll 2F."""
+    """A SAS meter of polls 2F, 6F and AF: code, name, unit, and its number of BCD bytes in poll 2F."""
 
     code: int
     name: str

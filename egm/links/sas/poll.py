@@ -29,7 +29,7 @@ ONE_BYTE: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """One poll that this machine answers, by ``answer`` or by ``effect``.
+    """A long poll that this machine answers, by ``answer`` or by ``effect``.
 
     ``response`` is the whole reply's size on the wire in bytes (``VARIABLE``: it has its own length;
     ``ONE_BYTE``: an acknowledgement). ``acknowledged`` runs on the loop once the host is known to have the

@@ -27,10 +27,10 @@ _SERVER_SLICE_SECONDS: Final = 0.05
 
 
 class Port(Protocol):
-    """Interface of an open line to a host."""
+    """Interface of an open port to a SAS host."""
 
     def read(self, seconds: float) -> bytes:
-        """Return what has arrived, waiting at most this long; nothing after :meth:`wake`. Raises LineLostError."""
+        """Return the bytes received, waiting at most ``seconds``; none after :meth:`wake`. Raises LineLostError."""
         ...
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
@@ -47,7 +47,7 @@ class Port(Protocol):
 
 
 class _Descriptor:
-    """A line on a file descriptor."""
+    """A port to a SAS host that is an open file descriptor: a serial port or a pseudo-terminal."""
 
     def __init__(self, path: str, fileno: int) -> None:
         self._path = path
@@ -58,7 +58,7 @@ class _Descriptor:
         self._poll.register(self._woken, select.POLLIN)
 
     def read(self, seconds: float) -> bytes:
-        """Return what has arrived, waiting at most this long; nothing after :meth:`wake`."""
+        """Return the bytes received, waiting at most ``seconds``; none after :meth:`wake`."""
         ready = self._poll.poll(seconds * 1000)
         if any(fileno == self._woken for fileno, _ in ready):
             os.read(self._woken, _READ_BYTES)
@@ -75,7 +75,7 @@ class _Descriptor:
         return data
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``, or drop it if nobody reads."""
+        """Send all of ``data``, or drop it if nobody reads; ``wakeup``: its first byte has the wakeup bit."""
         if wakeup:
             self._prepare_wakeup()
         try:
@@ -105,7 +105,7 @@ class _Descriptor:
 
 
 class PseudoTerminal(_Descriptor):
-    """A pseudo-terminal; its other end has a path in the state folder, for a host on this computer.
+    """A port that is a pseudo-terminal; its other end has a path in the state folder, for a host on this computer.
 
     The other end is also kept open here, so that a departing host does not hang up the line.
     """
@@ -131,7 +131,7 @@ class PseudoTerminal(_Descriptor):
 
 
 class SerialPort(_Descriptor):
-    """A real port: sends with space parity and, with strict framing, reads the UART's marks of parity errors.
+    """A real serial port: sends with space parity and, with strict framing, reads the UART's marks of parity errors.
 
     Another program's pseudo-terminal has no parity; that program then writes the marks itself.
     """
@@ -154,7 +154,10 @@ class SerialPort(_Descriptor):
             self._mark_parity()
 
     def _mark_parity(self) -> None:
-        """Enable marks for the wakeup bit in the input; pyserial clears this whenever it configures the port."""
+        """Have the UART mark parity errors in the input, which show the wakeup bit.
+
+        pyserial clears this setting whenever it configures the port.
+        """
         settings = termios.tcgetattr(self._fileno)
         settings[_IFLAG] |= termios.INPCK | termios.PARMRK
         settings[_IFLAG] &= ~termios.IGNPAR
@@ -185,7 +188,7 @@ class SerialPort(_Descriptor):
 
 
 class SerialServer:
-    """A port behind a network address, ``socket://`` or ``rfc2217://``, by pyserial."""
+    """A port to a SAS host behind a network address, ``socket://`` or ``rfc2217://``, by pyserial."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -196,7 +199,7 @@ class SerialServer:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
-        """Return what has arrived, waiting at most this long; nothing after :meth:`wake`."""
+        """Return the bytes received, waiting at most ``seconds``; none after :meth:`wake`."""
         try:
             self._serial.timeout = min(seconds, _SERVER_SLICE_SECONDS)
             first = self._serial.read(1)
@@ -205,7 +208,7 @@ class SerialServer:
             raise LineLostError(self._url, f"cannot be read: {error}") from error
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``; there is no wakeup bit to set."""
+        """Send all of ``data``; ``wakeup`` has no effect, because a serial server has no ninth bit."""
         del wakeup
         try:
             self._serial.write(data)
@@ -213,7 +216,7 @@ class SerialServer:
             raise LineLostError(self._url, f"cannot be written: {error}") from error
 
     def wake(self) -> None:
-        """Do nothing: a read of this line never waits long."""
+        """Do nothing: a read from a serial server never waits long."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -221,7 +224,7 @@ class SerialServer:
 
 
 def open_port(name: str, *, strict: bool, link: Path) -> Port:
-    """Open the line named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
+    """Open the SAS port named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
     if name == "pty":
         return PseudoTerminal(link)
     if "://" in name:

@@ -15,7 +15,7 @@ from egm.money.host_controls import is_game_allowed
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play.choosing import find_most_staked_credits
+from egm.play.choosing import find_highest_stake_credits
 from egm.play.records.games import find_last_game
 from meters import MeterReading
 from meters.entry import StoredEntry
@@ -25,7 +25,7 @@ _STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
 
 
 class Readings:
-    """The meters as of the last entry, read once for all lines of the machine."""
+    """The machine's meters as of the last journal entry, read once for all its SAS lines."""
 
     def __init__(self, journal: JournalView) -> None:
         self._journal = journal
@@ -39,7 +39,7 @@ class Readings:
 
 
 class Reader:
-    """The reader of the machine's data for one host. Pass every journal entry once to :meth:`note`."""
+    """The reader of the machine's data for one SAS host. Pass every journal entry once to :meth:`note`."""
 
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
@@ -53,7 +53,7 @@ class Reader:
                 version=game.version,
                 digest=game.digest,
                 denominations_cents=machine.denominations_cents[game_id],
-                max_bet_credits=find_most_staked_credits(
+                max_bet_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
                 payback=_to_hundredths(machine.state(InstalledGames).returns.get(game_id)),
@@ -81,7 +81,7 @@ class Reader:
                 self._store_last_amount(entry)
 
     def note(self, entry: StoredEntry) -> None:
-        """Store what the meters do not show: the last bill and ticket, and the content of the stacker."""
+        """Store from a journal entry what the meters do not show: last bill and ticket, content of the stacker."""
         self._store_last_amount(entry)
         details = _get_entry_details(entry)
         if entry.kind == BILL_IN.kind:
@@ -91,14 +91,14 @@ class Reader:
             self._stacker_bills = self._stacker_cents = 0
 
     def _store_last_amount(self, entry: StoredEntry) -> None:
-        """Store the amount of the last bill or of the last ticket, if the entry is about one."""
+        """Store the amount of the last bill or of the last ticket, if the journal entry is about one."""
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:
             self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
     def readout(self) -> Readout:
-        """Return the data that replies are built from, as of now."""
+        """Return the machine's data as of now, from which the host's polls are answered."""
         host, machine = self._host, self._host.machine
         selection = machine.selection
         # Money goes through one host; the others see a machine without one.
@@ -149,6 +149,7 @@ class Reader:
 
 
 def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
+    """Return a journal entry's record, or an empty one if it is not an object."""
     return entry.record if isinstance(entry.record, Mapping) else {}
 
 

@@ -14,7 +14,7 @@ from meters import MeterReading
 
 @dataclass(frozen=True, slots=True)
 class GameFacts:
-    """One game with its SAS number; ``payback`` is its base percentage in hundredths of a percent."""
+    """The data of one game with its SAS number; ``payback`` is its base percentage in hundredths of a percent."""
 
     number: int
     id: str
@@ -38,7 +38,7 @@ class HandpayFacts:
 
 @dataclass(frozen=True, slots=True)
 class HopperFacts:
-    """The hopper: the number of coins in it, as counted, and its fault."""
+    """The data of the hopper: the number of coins in it, as counted, and its fault."""
 
     coins: int
     faults: tuple[str, ...]
@@ -60,11 +60,11 @@ class Readout:
     handpay: HandpayFacts | None
     hopper: HopperFacts | None
     coin_cents: int | None
-    """The coin that this machine pays, None if it pays none."""
+    """The value of the coin that this machine pays, None if it pays none."""
     last_bill_cents: int
-    """The last bill accepted, 0 for none."""
+    """The value of the last accepted bill, 0 for none."""
     last_ticket_cents: int
-    """The last cash-out ticket, 0 for none."""
+    """The value of the last cash-out ticket, 0 for none."""
     stacker_bills: int
     stacker_cents: int
     """Value in the stacker, as far as this machine put it there."""
@@ -73,7 +73,7 @@ class Readout:
     local_time: Callable[[], datetime]
     """Returns the local time, as set by this host or else of the machine."""
     polls: frozenset[int]
-    """The polls this host may use."""
+    """Codes of the polls that this host may use."""
     validation: Validation = Validation.STAND_ALONE
     """How ticket numbers are made."""
     transfers: bool = False
@@ -84,28 +84,28 @@ class Readout:
     _sums: dict[str, Mapping[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def values(self, game: str = "") -> Mapping[str, int]:
-        """Return every canonical meter, of the machine or of a game."""
-        known = self._sums.get(game)
-        if known is None:
+        """Return the value of every canonical meter, of the machine or of the game with this id."""
+        values = self._sums.get(game)
+        if values is None:
             dims: dict[str, str | int] = {"game": game} if game else {}
             if self.only_denomination_cents:
                 dims["denomination_cents"] = self.only_denomination_cents
-            known = self._sums[game] = (self.reading.where(**dims) if dims else self.reading).values
-        return known
+            values = self._sums[game] = (self.reading.where(**dims) if dims else self.reading).values
+        return values
 
     def bills(self, amount_cents: int) -> int:
         """Return the number of accepted bills of this value, in minor units."""
-        known = self._sums.get("bills by amount")
-        if known is None:
-            known = self._sums["bills by amount"] = self.reading.by("bill_in.count", "bill_cents")
-        return known.get(str(amount_cents), 0)
+        counts = self._sums.get("bills by amount")
+        if counts is None:
+            counts = self._sums["bills by amount"] = self.reading.by("bill_in.count", "bill_cents")
+        return counts.get(str(amount_cents), 0)
 
     def for_denomination(self, denomination_cents: int) -> "Readout":
-        """Return a copy whose meters of play are those of one denomination."""
+        """Return a copy of the readout whose meters of play are those of one denomination."""
         return replace(self, only_denomination_cents=denomination_cents)
 
     def game(self, number: int) -> GameFacts | None:
-        """Return the game with a SAS number, or None."""
+        """Return the game that has this SAS number, or None."""
         return next((game for game in self.games if game.number == number), None)
 
     def credits(self, amount_cents: int) -> int:

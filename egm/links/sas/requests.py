@@ -37,10 +37,10 @@ _UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
 
 
 def find_frame_size(head: bytes | bytearray) -> int | None:
-    """Return the size in bytes of the request that begins with ``head``.
+    """Return the size in bytes of the SAS request that begins with ``head``.
 
-    Return 0 if more bytes are needed to tell, None for an unknown command. ``head`` is address, command and
-    the following bytes received so far.
+    Return 0 if more bytes are needed to determine it, None for an unknown command. ``head`` is address,
+    command and the following bytes received so far.
     """
     if len(head) < HEAD_BYTES:
         return 0
@@ -57,5 +57,5 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
 
 
 def has_crc(code: int) -> bool:
-    """Return whether a request with this command ends in a CRC: all but reads do."""
+    """Return whether a SAS request with this command ends in a CRC: all but reads do."""
     return POLLS[code].type is not PollType.READ

@@ -23,7 +23,7 @@ _PASSING: Final = (FULL, DELAY)
 
 
 class LinkWatch:
-    """The watch over one host's polling. When the host stopped polling is in the journal and survives a restart."""
+    """The watch over one SAS host's polling. The time when it stopped is in the journal and survives a restart."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -31,13 +31,13 @@ class LinkWatch:
 
     @property
     def _source(self) -> str:
-        """Return the name under which a host's silence disables the machine."""
+        """Return the name under which this host's silence disables the machine."""
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:
-        """Start watching the link after start-up, when no host has polled yet."""
-        for passing in _PASSING:  # temporary holds ended with the run that made them
-            self._host.handle(EventType.ENABLED, Enabled(source=f"{self._host.source}{passing}"))
+        """Start to watch the host after start-up, when no host has polled yet."""
+        for suffix in _PASSING:  # temporary holds ended with the run that made them
+            self._host.handle(EventType.ENABLED, Enabled(source=f"{self._host.source}{suffix}"))
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
             return
@@ -46,7 +46,7 @@ class LinkWatch:
         self._count_down()
 
     def _wait_for_start_up(self) -> None:
-        """Hold the machine until poll 02 if the jurisdiction requires a host to start it first."""
+        """Disable the machine until poll 02 if the jurisdiction requires a host to start it first."""
         machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
@@ -54,7 +54,7 @@ class LinkWatch:
             self._host.handle(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
 
     def changed(self, *, up: bool) -> None:
-        """Handle that the host has started to poll, or has stopped."""
+        """Record that the host has started to poll, or has stopped, and apply the jurisdiction's rules on it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -66,7 +66,10 @@ class LinkWatch:
             self._count_down()
 
     def handle_queue_full(self, *, full: bool) -> None:
-        """Handle that the host's queue is full, or is empty again (AGE 11.1.2(3))."""
+        """Disable the machine while the host's exception queue is full, if the jurisdiction requires it.
+
+        Clause: AGE 11.1.2(3).
+        """
         if not self._host.machine.profile.host.full_queue_stops:
             return
         source = f"{self._host.source}{FULL}"
@@ -94,7 +97,10 @@ class LinkWatch:
         return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 
     def _count_down(self) -> None:
-        """Take the machine out of service when the jurisdiction's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
+        """Take the machine out of service once the host's silence exceeds the jurisdiction's limit.
+
+        Clauses: SC 12-22; AGE 11.1.2(2)(iv).
+        """
         limit, since = self._host.machine.profile.host.silence_seconds, self._read_silent_since()
         if limit is None or since is None:
             return

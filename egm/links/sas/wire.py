@@ -21,7 +21,7 @@ _ESCAPE: Final = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class GeneralPoll:
-    """A general poll that was sent to ``address``."""
+    """A general poll that a host sent to the machine at ``address``."""
 
     address: int
 
@@ -57,7 +57,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Bytes that do not form a message.
+    """Bytes on the host's line that do not form a message.
 
     ``why`` is ``crc``, ``gap``, ``cut`` (cut short by the next message), ``unknown`` (command) or ``stray``.
     """
@@ -70,7 +70,7 @@ Heard: TypeAlias = GeneralPoll | LongPoll | Elsewhere | Broken
 
 
 class Framing(Protocol):
-    """Interface of the decoder of the bytes of one line."""
+    """Interface of a decoder that splits the bytes of one SAS line into messages."""
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
@@ -78,14 +78,14 @@ class Framing(Protocol):
 
 
 def _build_message(frame: bytes) -> Heard:
-    """Return the long poll in a complete frame, or Broken if its CRC is wrong."""
+    """Return the long poll that a complete frame contains, or Broken if its CRC is wrong."""
     if has_crc(frame[1]) and not is_intact(frame):
         return Broken("crc", frame)
     return LongPoll(frame)
 
 
 class StrictFraming:
-    """Framing by the wakeup bit, for the machine at ``address``. A pause inside a message ends it."""
+    """SAS framing by the wakeup bit, for the machine at ``address``. A pause inside a message ends it."""
 
     def __init__(self, address: int, gap_ns: int) -> None:
         self._address = address
@@ -156,7 +156,7 @@ class StrictFraming:
 
 
 class LenientFraming:
-    """Framing by pauses, lengths and CRCs, for the machine at ``address``.
+    """SAS framing by pauses, lengths and CRCs, for the machine at ``address``.
 
     After anything broken, input is ignored until a pause: only there is the beginning of a message certain.
     """
@@ -199,6 +199,7 @@ class LenientFraming:
             yield heard if self._lost or frame[0] in {self._address, BROADCAST} else Elsewhere(frame[0])
 
     def _discard_broken_message(self, why: str) -> Broken:
+        """Discard the message received so far, and return it as broken for the reason ``why``."""
         broken = bytes(self._message)
         self._message.clear()
         return Broken(why, broken)

@@ -21,7 +21,7 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The result of one call of ``poll``: the messages in order, and whether the link came up or went down.
+    """The result of one poll of a link: the messages received, in order, and whether the link came up or went down.
 
     ``error``: what is wrong with the link, unless the other end is only absent.
     """
@@ -33,12 +33,15 @@ class Heard:
 
 
 class Client:
-    """One unix stream link. ``now`` is monotonic seconds, supplied by the caller."""
+    """One unix stream link of the screen or the drawer. ``now``: monotonic seconds, supplied by the caller."""
 
     def __init__(
         self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
     ) -> None:
-        """Create a client. ``onlooker``: no player sees its picture. ``proves``: it sends :class:`Alive` regularly."""
+        """Create a client that connects to the socket and proves itself by the token.
+
+        ``onlooker``: no player sees its picture. ``proves``: it sends :class:`Alive` regularly.
+        """
         self._proves = proves
         self._onlooker = onlooker
         self._path = socket_path
@@ -62,7 +65,7 @@ class Client:
         return True
 
     def poll(self, now: float) -> Heard:
-        """Connect, write queued data, read what has arrived. Never blocks and never raises for a peer's fault."""
+        """Connect, write queued messages, and return the messages received. Never blocks or raises for a peer."""
         up = False
         if self._socket is None:
             if now < self._next_try or not self._connect(now):
@@ -89,7 +92,7 @@ class Client:
         self._outbox.clear()
 
     def _back_off(self, now: float) -> None:
-        """Schedule the next attempt to connect, each time after twice the wait."""
+        """Schedule the next attempt to connect, each time after twice the last delay."""
         self._next_try = now + self._wait
         self._wait = min(WAIT_MOST, self._wait * 2)
 
@@ -116,7 +119,7 @@ class Client:
                 del self._outbox[:sent]
 
     def _read(self) -> tuple[Message, ...]:
-        """Return every complete line received. Raises OSError for a closed link, MessageError for a bad line."""
+        """Return every complete message received. Raises OSError for a closed link, MessageError for a bad line."""
         assert self._socket is not None
         while True:
             try:

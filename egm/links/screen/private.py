@@ -15,7 +15,7 @@ HOST: Final = "127.0.0.1"
 
 
 def make_token(path: Path) -> str:
-    """Write a new token to ``path`` (mode 0600), replacing any old one, and return it."""
+    """Write a new random token to ``path`` (mode 0600), replacing any old one, and return it."""
     token = os.urandom(24).hex()  # noqa: TID251 (a token)
     replace_private(path, token)
     share(path, 0o640)
@@ -28,9 +28,9 @@ def read_or_create_token(path: Path) -> str:
     return stored or make_token(path)
 
 
-def is_token(shown: str, token: str) -> bool:
-    """Return whether ``shown`` is the token, in constant time."""
-    return hmac.compare_digest(shown.encode("utf-8", "surrogatepass"), token.encode())
+def is_token(text: str, token: str) -> bool:
+    """Return whether the text that a client sent is the token; compares in constant time."""
+    return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), token.encode())
 
 
 async def listen(
@@ -39,7 +39,7 @@ async def listen(
     *,
     line_bytes_max: int,
 ) -> asyncio.Server:
-    """Serve on a socket at ``path`` (mode 0600), replacing one left by a killed process.
+    """Serve clients on a unix socket at ``path`` (mode 0600), replacing one left by a killed process.
 
     If the machine stops before the server is returned, the socket is closed: the caller could not close it.
     """

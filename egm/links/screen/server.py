@@ -21,7 +21,7 @@ _QUIET_S = 10.0
 
 
 class ScreenServer:
-    """Serves any number of screens. Each receives every message; requests are handled in order of arrival."""
+    """Server of the machine's screens, any number. Each receives every message; requests are handled in order."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class ScreenServer:
         on_peer_error: Callable[[str], None],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the server. ``now_s``: monotonic seconds."""
+        """Create the server of the screens. ``now_s``: monotonic seconds."""
         self._path = socket_path
         self._token = token
         self._greeting = greeting
@@ -46,11 +46,11 @@ class ScreenServer:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Listen. A socket left by a killed machine is replaced: we hold the state folder's lock."""
+        """Listen for screens. A socket left by a killed machine is replaced: we hold the state folder's lock."""
         self._server = await listen(self._path, self._serve, line_bytes_max=REQUEST_BYTES_MAX)
 
     async def close(self) -> None:
-        """Stop listening and disconnect every screen."""
+        """Stop listening for screens and disconnect every one."""
         if self._server is not None:
             self._server.close()
         for writer in list(self._writers):
@@ -115,6 +115,6 @@ class ScreenServer:
             writer.close()
 
     def _forget(self, writer: asyncio.StreamWriter) -> None:
-        """Remove a disconnected screen from the lists."""
+        """Remove a disconnected screen from the connected ones."""
         self._writers.discard(writer)
         self._screens.pop(writer, None)

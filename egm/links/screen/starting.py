@@ -14,7 +14,7 @@ from egm.secret_files import replace_transient, share
 
 @dataclass(frozen=True, slots=True)
 class StartUpActivity:
-    """A start-up activity: a key of the catalogue's ``boot`` texts, and the values of that text."""
+    """The current activity of a starting machine: a key of the catalogue's ``boot`` texts, and the text's values."""
 
     what: str
     values: dict[str, str | int] = field(default_factory=dict)

@@ -20,7 +20,7 @@ DrawRecord: TypeAlias = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameName:
-    """The definition a game was played with."""
+    """The definition that a game was played with: id, version and digest."""
 
     id: str
     """The id of the game."""
@@ -31,7 +31,7 @@ class GameName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of a game."""
+    """One recorded step of a game: the choice that led to it, its draws, and what it led to."""
 
     choice: JSON
     """The player's choice that led to it, or None for the first step."""
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A wager's contribution to a pool."""
+    """A wager's contribution to the pool of a progressive level."""
 
     pool: str
     wager_cents: Cents
@@ -53,7 +53,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A level hit: locked at ``amount_cents``, or claimed from its controller at the displayed ``shown_cents``."""
+    """A hit of a progressive level.
+
+    It is locked at ``amount_cents``, or claimed from its controller at the displayed ``shown_cents``.
+    """
 
     pool: str
     level: str
@@ -69,7 +72,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsPlayed:
-    """The progressive levels of a game."""
+    """What a game has to do with progressive levels: its pools, contributions, mystery draws, and hits."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
     """The pool of each level that the game plays for, by the level's name."""
@@ -124,12 +127,12 @@ class GameRecord:
 
     @property
     def wager_cents(self) -> int:
-        """Return the wager in minor units."""
+        """Return the game's wager in minor units."""
         return self.bet_credits * self.denomination_cents
 
     @property
     def staked_cents(self) -> int:
-        """Return the total stake in minor units: the wager and the amounts added by answers."""
+        """Return the game's total stake in minor units: the wager and the amounts added by answers."""
         return (self.bet_credits + self.raised_credits) * self.denomination_cents
 
     @property
@@ -149,7 +152,7 @@ class GameRecord:
 
     @property
     def standing_cents(self) -> int:
-        """Return the amount left standing on the table."""
+        """Return the amount that the game leaves standing on the table."""
         return self.standing_credits * self.denomination_cents
 
     @property
@@ -163,7 +166,7 @@ class GameRecord:
         }
 
     def after(self, step: "GameChoice") -> "GameRecord":
-        """Return the game with one more step."""
+        """Return the game's record with one more step."""
         new_step = Step(choice=step.choice, draws=step.draws)
         return replace(
             self,
@@ -174,7 +177,7 @@ class GameRecord:
         ).with_hits(step.hits)
 
     def with_hits(self, hits: tuple[Hit, ...]) -> "GameRecord":
-        """Return the game with additional hits."""
+        """Return the game's record with additional level hits."""
         return (
             self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
         )
@@ -182,7 +185,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
-    """A further step of a game: the player's choice, its result, and the levels hit."""
+    """A further step of a game, as the journal records it: the player's choice, its result, and the levels hit."""
 
     play_id: str
     choice: JSON
@@ -201,7 +204,7 @@ class GameChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInCommon:
-    """The part of a table's state shared by all its players (a shoe), and the round that left it so.
+    """The part of a table's state that all its players share (a shoe), and the round that left it so.
 
     ``keys``: the shared keys of the table's state, whether they are set at the moment or not.
     """
@@ -222,7 +225,7 @@ class GamePointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRecord:
-    """The table as the last game left it; ``staked``: its standing bets by account, in minor units."""
+    """A table as the last game left it; ``staked``: its standing bets by account, in minor units."""
 
     game: GameName
     denomination_cents: int
@@ -231,7 +234,7 @@ class TableRecord:
 
     @property
     def standing_cents(self) -> int:
-        """Return the total of the standing bets, in minor units."""
+        """Return the total of the table's standing bets, in minor units."""
         return sum(cents for _, cents in self.staked)
 
 
@@ -251,7 +254,7 @@ class TableReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """The last finished game and everything it paid, levels included."""
+    """The last finished game's result: everything it paid, levels included."""
 
     play_id: str
     win_cents: int
@@ -262,11 +265,11 @@ class MysteryWon:
     """A prize of a controller's mystery level, with its opened secret (entry ``progressive.won``)."""
 
     play_id: str | None = omit_if_default(None)
-    """Its game, or None if no wager of this machine won it."""
+    """The play id of the game that won it, or None if no wager of this machine did."""
     pool: str
     claim: str
     sequence: Count
-    """The sequence number of the contribution that won it."""
+    """The sequence number of the contribution that won the prize."""
     amount_cents: Cents
     order: Count
     """The number of the hit among those of the level."""
@@ -277,6 +280,6 @@ class MysteryWon:
     proved: bool
     """Whether the opened secret matches the commitment and decides for this contribution."""
     hits: tuple[Hit, ...] = omit_if_default(())
-    """The hits it adds to its game, if that is still open."""
+    """The hits that the prize adds to its game, if that is still open."""
     late: Literal["", "hand", "void", "declined"] = omit_if_default("")
-    """The result if its game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""
+    """The result if the prize's game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""

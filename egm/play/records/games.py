@@ -63,7 +63,7 @@ def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
 
 
 def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Return the stakes of the open game in order: account and minor units."""
+    """Return the stakes of the open game in order, each as account and minor units."""
     if game.staked is not None:  # carried over from the journal before a memory clear
         wagered: tuple[tuple[str, int], ...] = game.staked
     else:
@@ -80,7 +80,7 @@ def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]
 
 
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the last game's player has cashed out since; then WIN is not shown to the next player."""
+    """Return whether the player of the last game has cashed out since; then WIN is not shown to the next player."""
     end = machine.journal.get(f"{game.play_id}.end")
     credit_accounts = {machine.credit(kind) for kind in CreditKind}
     return end is not None and any(
@@ -98,14 +98,14 @@ def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
 
 
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
-    """Rebuild a game from its entries."""
+    """Return a game rebuilt from all its journal entries."""
     start, game = find_beginning(machine, play_id)
     for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
-        where = f"entry {entry.sequence}, {entry.kind}"
+        location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
-            choice = from_json(GameChoice, entry.record, where)
+            choice = from_json(GameChoice, entry.record, location)
             game = game.after(choice) if choice.play_id == play_id else game
         else:
-            won = from_json(MysteryWon, entry.record, where)
-            game = game.with_hits(won.hits) if won.play_id == play_id else game
+            prize = from_json(MysteryWon, entry.record, location)
+            game = game.with_hits(prize.hits) if prize.play_id == play_id else game
     return game

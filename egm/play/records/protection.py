@@ -9,7 +9,7 @@ from egm.record_fields import Count, Time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """The counts of the current session, and how many reminders have been given in it."""
+    """The counts of the player's current session, and how many reminders have been given in it."""
 
     since: Time
     wagered_cents: Count
@@ -25,7 +25,7 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRecord:
-    """The active reminder."""
+    """The active player-protection reminder."""
 
     kind: ReminderKind
     """The reminder, or the limit that was reached."""
@@ -41,11 +41,11 @@ class ReminderRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLimits:
-    """The player's own limits; 0 or None means no limit."""
+    """The limits that a player has set for themselves; 0 or None means no limit."""
 
     minutes: Count | None = omit_if_default(None)
     cents: Count | None = omit_if_default(None)
 
     def of(self, what: str) -> int:
-        """Return the limit of ``minutes`` or ``cents``, or 0."""
+        """Return the player's own limit of ``minutes`` or ``cents``, or 0."""
         return (self.minutes if what == "minutes" else self.cents) or 0

@@ -10,7 +10,7 @@ from egm.record_fields import Count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualTerms:
-    """Whether residual credit may be given up or played, and below which amount credit is residual."""
+    """The terms for residual credit: may it be given up or played, and below which amount is credit residual."""
 
     way: Literal["stays", "given_up", "played"]
     """``stays``, ``given_up`` or ``played``, as in the profile."""
@@ -19,7 +19,7 @@ class ResidualTerms:
 
 
 def build_residual_terms(machine: Machine) -> ResidualTerms:
-    """Return the terms of a position; games and options change only between two starts."""
+    """Return the residual-credit terms of a position; games and options change only between two starts."""
     least_cents = [
         cents * machine.find_least_stake(game_id, cents)
         for game_id, denominations in machine.denominations_cents.items()
@@ -31,6 +31,6 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
 
 
 def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
-    """Return the state that records the terms, empty if they are recorded already."""
+    """Return the state that records the residual-credit terms, empty if they are recorded already."""
     terms = build_residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

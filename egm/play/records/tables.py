@@ -16,34 +16,36 @@ from paytables import Game, Rules
 
 
 @dataclass(slots=True)
-class AsRoundBegins:
-    """The shared table states at the start of a round, by definition, until all its seats have started."""
+class StartingTables:
+    """The shared table states as they were at the start of a round, by definition, until all its seats have started."""
 
     tables: dict[str, JSON] = field(default_factory=dict)
 
 
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """Keys of a table's state: those that its players share, and those that standing bets depend on."""
+class TableStateKeys:
+    """The keys of a table's state that its players share (``common``) and that standing bets depend on (``bound``)."""
 
     common: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()
 
 
-def find_table_keys(rules: Rules, positions: int) -> Keys:
-    """Return the keys of this game's table on a machine with the given number of positions."""
+def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
+    """Return the shared and bound state keys of this game's table on a machine with ``positions`` player positions."""
     several = positions > 1 and rules.betting_seconds is not None
-    return Keys(tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys)))
+    return TableStateKeys(
+        tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys))
+    )
 
 
-def extract_shared_state(table: JSON, keys: Keys) -> JSON:
-    """Return the shared part of a table's state, or None if it is the initial state."""
+def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
+    """Return the part of a table's state that its players share, or None if it is the initial state."""
     parts = _to_mapping(table).items()
     return {key: value for key, value in parts if key in keys.common and value is not None} or None
 
 
-def extract_own_state(table: JSON, keys: Keys) -> JSON:
+def extract_own_state(table: JSON, keys: TableStateKeys) -> JSON:
     """Return one player's part of a table's state, with the keys their bets depend on, or None if empty."""
     if not (keys.common or keys.bound):
         return table
@@ -53,42 +55,48 @@ def extract_own_state(table: JSON, keys: Keys) -> JSON:
     return {key: value for key, value in parts.items() if key not in keys.common or key in keys.bound}
 
 
-def join_table_state(player_part: JSON, shared: JSON, keys: Keys) -> JSON:
-    """Return a player's table: their own part and the shared part; standing bets keep the keys they depend on."""
+def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
+    """Return a table's state for one player, joined from their own part and the shared part.
+
+    Standing bets keep the state that they depend on.
+    """
     if not keys.common:
         return player_part
     own_part = extract_own_state(player_part, keys)
     shared_part = {
-        key: value for key, value in _to_mapping(shared).items() if own_part is None or key not in keys.bound
+        key: value
+        for key, value in _to_mapping(shared_state).items()
+        if own_part is None or key not in keys.bound
     }
     return {**_to_mapping(own_part), **shared_part} or None
 
 
-def has_missed_no_round(player_part: JSON, shared: JSON, keys: Keys) -> bool:
+def has_missed_no_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
     """Return whether a player's standing bets depend on the current shared state, so that no round was missed."""
-    own_part, bound_keys = extract_own_state(player_part, keys), Keys(keys.bound)
+    own_part, bound_keys = extract_own_state(player_part, keys), TableStateKeys(keys.bound)
     return (
         not keys.common
         or own_part is None
-        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared, bound_keys)
+        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared_part, bound_keys)
     )
 
 
 def _to_mapping(table: JSON) -> Mapping[str, JSON]:
+    """Return a table's state as a mapping; empty if it is the initial state."""
     return table if isinstance(table, Mapping) else {}
 
 
 # ---------------------------------------------------------------------------------------------- what is kept
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the state of a definition's table, or None for the initial state."""
-    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     if not keys.common:
-        return stored
+        return record
     table = join_table_state(
-        None if stored is None else stored.table, read_shared_state(machine, digest), keys
+        None if record is None else record.table, read_shared_state(machine, digest), keys
     )
-    if stored is not None:
-        return replace(stored, table=table)
+    if record is not None:
+        return replace(record, table=table)
     game = _find_game(machine, digest)
     if table is None or game is None:
         return None
@@ -102,13 +110,13 @@ def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
     return tuple(read_table(machine, digest) or table for digest, table in tables.items() if table.staked)
 
 
-def own_of(machine: Machine, digest: str, table: JSON) -> JSON:
-    """Return the part of a table's state that belongs in the position's own record."""
+def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
+    """Return the part of a table's state that the player position stores in its own record."""
     return extract_own_state(table, _find_keys(machine, digest))
 
 
-def plays_along(machine: Machine, digest: str) -> bool:
-    """Return whether the position's bets are played with the others; if not, the player continues alone."""
+def is_played_in_common(machine: Machine, digest: str) -> bool:
+    """Return whether the position's bets at a table are played in the round of the others, not alone."""
     stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_missed_no_round(
         None if stored is None else stored.table, read_shared_state(machine, digest), keys
@@ -117,7 +125,7 @@ def plays_along(machine: Machine, digest: str) -> bool:
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
     """Return the shared state of a table, or None if nothing is stored or it is the initial state."""
-    starting = machine.installed(AsRoundBegins)
+    starting = machine.installed(StartingTables)
     if starting is not None and digest in starting.tables:
         return starting.tables[digest]
     stored = _read_shared_record(machine, digest)
@@ -134,8 +142,8 @@ def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) 
     if not keys.common or (keys.bound and not game.round_id):
         return {}
     if len(game.steps) > 1:
-        last = _read_shared_record(machine, game.game.digest)
-        if game.outcome is None or last is None or last.round_id != round_id:
+        last_record = _read_shared_record(machine, game.game.digest)
+        if game.outcome is None or last_record is None or last_record.round_id != round_id:
             return {}
     table = extract_shared_state(game.table if game.outcome is None else game.outcome.table, keys)
     stored = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
@@ -150,9 +158,9 @@ def _find_game(machine: Machine, digest: str) -> Game | None:
     return next((game for game in machine.games.values() if game.digest == digest), None)
 
 
-def _find_keys(machine: Machine, digest: str) -> Keys:
-    """Return the keys of a table; none are shared if each position has its own table, as on most machines."""
+def _find_keys(machine: Machine, digest: str) -> TableStateKeys:
+    """Return the state keys of a table; none are shared if each position has its own table, as on most machines."""
     if machine.position.of > 1 and (shared := _read_shared_record(machine, digest)) is not None:
-        return Keys(shared.keys, shared.bound)
+        return TableStateKeys(shared.keys, shared.bound)
     game = _find_game(machine, digest)
-    return Keys() if game is None else find_table_keys(game.rules, machine.position.of)
+    return TableStateKeys() if game is None else find_table_keys(game.rules, machine.position.of)

@@ -16,7 +16,7 @@ MissedBecause: TypeAlias = Literal["another_spin", "went_on", "line_lost", "rest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelSpin:
-    """A spin, identified by the round of its games, with its number once that is known.
+    """A spin of a real wheel, identified by the round of its games, with its number once that is known.
 
     ``spin`` is the wheel's own counter, which restarts and wraps around. It is for display only and decides
     nothing.
@@ -33,12 +33,12 @@ class WheelSpin:
 
     @property
     def is_awaited(self) -> bool:
-        """Return whether its number is still outstanding."""
+        """Return whether the number of the spin is still outstanding."""
         return self.number is None and not self.unheard
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Return the recorded numbers that games may still have to take, by round."""
+        """Return the recorded winning numbers that games may still have to take, by round."""
         return {**self.earlier, **({} if self.number is None else {self.round_id: self.number})}
 
 

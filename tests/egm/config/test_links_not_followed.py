@@ -8,7 +8,7 @@ import pytest
 from egm.app.rng_startup import _store_carry_over
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.links.sas.attachment import _Cursor
+from egm.links.sas.attachment import _DeliveredSequence
 from egm.links.screen.starting import StartUpActivity, read_activity, write_activity
 from egm.people.roster import _lock_roster_file
 from egm.people.tries import FILE_NAME as TRIES
@@ -69,7 +69,7 @@ def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_lin
     write_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
     assert read_activity(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
     assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
-    cursor = _Cursor(tmp_path / "cursor", "mark")
+    cursor = _DeliveredSequence(tmp_path / "cursor", "mark")
     cursor.write(7)
     assert cursor.read(default=0) == 7
 

@@ -38,7 +38,7 @@ def run(scene) -> None:
 
 
 def act(bench: Bench, device: str, action: str, **values) -> BenchReply:
-    return bench.obey(BenchCommand(device=device, action=action, values=values))
+    return bench.execute_command(BenchCommand(device=device, action=action, values=values))
 
 
 # ------------------------------------------------------------------ real pseudo-terminals
@@ -249,7 +249,7 @@ def test_hands_are_told_what_they_can_do(tmp_path):
         assert "no door 'cat'" in act(bench, "io", "door", name="cat", open=True).text
         assert "true or false" in act(bench, "io", "door", name="main", open=1).text
         assert set(act(bench, "bench", "state").state) == {"bill", "io"}
-        assert "bench commands" in bench.obey(Hello()).text
+        assert "bench commands" in bench.execute_command(Hello()).text
         await bench.stop()
 
     run(scene())

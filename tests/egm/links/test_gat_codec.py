@@ -132,10 +132,10 @@ def test_every_listed_function_is_understood_with_a_seed_and_without():
     assert parse_order((LIST,), ALL).kind is Kind.LIST
     for function in list_offered_functions(ALL):
         order = parse_order((function.feature, function.parameter), ALL)
-        assert (order.kind, order.algorithm, order.wanted) == (
+        assert (order.kind, order.algorithm, order.components) == (
             function.kind,
             function.algorithm,
-            function.wanted,
+            function.components,
         )
         if function.algorithm is not None:
             assert parse_order((function.feature, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"

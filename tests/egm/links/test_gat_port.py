@@ -313,7 +313,7 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
 
     inspection.alter = endless
     run(inspection, asks)
-    assert [order.wanted for order in orders] == [("chance",)]
+    assert [order.components for order in orders] == [("chance",)]
     inspection.room.close()
     again = Inspection(tmp_path / "state")
     _, text = run(again, lambda v: v.wait(60, 0.02), lambda v: v.results("text"))

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.features import FEATURES
-from egm.app.ports import DRIVERS, Fitting
+from egm.app.ports import DRIVERS, DriverArguments
 from egm.devices.interface import Devices, PrintState
 from egm.kernel.events import EventType, State
 from egm.memory_clear.carrying import inspect_claims
@@ -38,7 +38,7 @@ class Cabinet:
     def boot(self) -> None:
         self.room = MachineRig(self.folder, devices=("printer",)).boot()
         rig = self.printer
-        fitting = Fitting("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
+        fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
         self.driver = DRIVERS[rig.protocol](fitting)
         self.room.machine.state(Devices).printer = self.driver
         rig.start(self.driver)

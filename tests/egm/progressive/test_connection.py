@@ -281,7 +281,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
     told = []
 
     class Said:
-        async def publish(self, topic, data, care):
+        async def publish(self, topic, data, qos):
             told.append(decode_controller_message(data))
 
     async def session():

@@ -236,7 +236,11 @@ def test_a_host_is_a_name_or_an_address(hall, host):
     hall.read()
     with pytest.raises(OperatorError, match="neither a host name nor an address"):
         answer_request(
-            hall.authority, create_request(hall.link.asking(), SERIAL), hall.key(), NOW, (host, 8883)
+            hall.authority,
+            create_request(hall.link.read_request_key(), SERIAL),
+            hall.key(),
+            NOW,
+            (host, 8883),
         )
     spoil(hall, host=host)
     notice, menu = hall.step("answer")
@@ -276,16 +280,16 @@ def test_a_damaged_answer_keeps_nobody_from_starting_and_is_told_by_its_file(hal
 def test_a_damaged_copy_of_the_same_answer_is_written_anew(hall):
     hall.read()
     answer = Stick(hall.stick).answer()
-    path = hall.link.root / hall.link.stage(answer) / "answer.json"
+    path = hall.link.root / hall.link.store_answer(answer) / "answer.json"
     path.write_bytes(b"\xff")
-    hall.link.switch(hall.link.stage(answer))
+    hall.link.put_into_use(hall.link.store_answer(answer))
     assert hall.link.facts() == answer.facts()
 
 
 @pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])
 def test_local_certificates_of_no_known_kind_are_an_operators_fault(hall, change):
     hall.read()
-    hall.link.switch(hall.link.stage(Stick(hall.stick).answer()))
+    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).answer()))
     hall.slot.authority.write_text(der(hall.slot.authority.read_text(), *change))
     with pytest.raises(OperatorError, match=r"authority\.crt"):
         check_certificates(hall.slot, SERIAL)
@@ -458,7 +462,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
 
 def test_an_answer_taken_before_there_was_a_journal_is_recorded_by_the_first_start(hall):
     hall.read()
-    hall.link.switch(hall.link.stage(Stick(hall.stick).answer()))
+    hall.link.put_into_use(hall.link.store_answer(Stick(hall.stick).answer()))
     hall.start()
     assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current]
     hall.start()

@@ -9,7 +9,15 @@ import pytest
 from egm.progressive import messages as m
 from egm.progressive.display import Status
 from egm.progressive.feeder import RETRY_NS, WINDOW
-from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, Over, Phase
+from egm.progressive.link import (
+    AmountLocked,
+    Complaint,
+    ControllerAhead,
+    ControllerBehind,
+    Link,
+    PaymentRecorded,
+    Phase,
+)
 from egm.testing.controller import SmallController, create_pool
 from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.store import SqliteStore
@@ -181,13 +189,13 @@ def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
     link.remember("TOP", 5, [])
     link.connected("n", 0)
     link.receive(joined(counted=3), 0)
-    assert link.take_news() == [Behind("TOP", 3)]
+    assert link.take_news() == [ControllerBehind("TOP", 3)]
     link.remember("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.tick(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
     link.receive(joined(counted=9), 0)
-    assert link.take_news() == [Ahead("TOP", 9)]
+    assert link.take_news() == [ControllerAhead("TOP", 9)]
     link.contributed(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]
 
@@ -206,7 +214,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.wait(RETRY_NS)
     assert [type(s) for s in wire.sent] == [m.Join, m.Contribution, m.Claim]
     (locked,) = wire.link.take_news()
-    assert locked == Locked("c1", 1500)
+    assert locked == AmountLocked("c1", 1500)
     wire.link.locked("c1")
     assert wire.link.claims() == {"c1": Phase.AWARDED}
     wire.wait(3 * RETRY_NS)
@@ -214,7 +222,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.link.paid(m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now)
     assert wire.link.claims() == {"c1": Phase.COMMITTED}
     wire.run()
-    assert wire.link.take_news() == [Over("c1")]
+    assert wire.link.take_news() == [PaymentRecorded("c1")]
     wire.link.forget("c1")
     assert wire.link.claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
@@ -237,7 +245,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     assert second == first
     link.receive(controller.hear(second)[0], RETRY_NS)
     assert controller.levels["TOP"].hits == 1
-    assert link.take_news() == [Locked("c1", 1500)]
+    assert link.take_news() == [AmountLocked("c1", 1500)]
     controller.restart()
     link.hit(claim("c2"), RETRY_NS)
     (third,) = link.take_messages()
@@ -287,16 +295,16 @@ class Machine:
     def learn(self, now):
         for news in self.link.take_news():
             match news:
-                case Locked():
+                case AmountLocked():
                     commit = m.Commit(
                         machine=self.name, level="TOP", claim=news.claim, amount_cents=news.amount_cents
                     )
                     assert self.paid.setdefault(news.claim, commit) == commit
                     self.link.paid(commit, self.claims[news.claim], now)
-                case Over():
+                case PaymentRecorded():
                     self.claims.pop(news.claim, None)
                     self.link.forget(news.claim)
-                case Behind() | Ahead():
+                case ControllerBehind() | ControllerAhead():
                     raise AssertionError(news)
 
 

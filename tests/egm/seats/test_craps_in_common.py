@@ -9,7 +9,7 @@ from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, thr
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
-from egm.play.records.tables import list_standing_tables, plays_along, read_shared_state
+from egm.play.records.tables import is_played_in_common, list_standing_tables, read_shared_state
 from egm.play.tables import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
@@ -165,7 +165,7 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
     assert thrown(rooms, 2, 2) == [one]
     assert (standing(two), standing(one), point_of(one)) == ({"pass": 10}, {"pass": 10}, 4)
     mended(two)
-    assert (two.state, plays_along(two.machine, digest_of(two))) == (State.IDLE, False)
+    assert (two.state, is_played_in_common(two.machine, digest_of(two))) == (State.IDLE, False)
     assert [n.code for n in iter_notices(two.machine)] == ["bets_apart"]
     assert read_table_view(two.machine)[2].point == 6
     lay(three, come=5)
@@ -246,7 +246,7 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
         room.shown()
     mended(two)
     assert [standing(room) for room in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
-    assert [plays_along(room.machine, digest_of(room)) for room in again] == [True, False, True]
+    assert [is_played_in_common(room.machine, digest_of(room)) for room in again] == [True, False, True]
     assert [read_table_view(room.machine)[2].point for room in again] == [4, 6, 4]
     lay(three)
     assert thrown(again, 3, 1) == [one, three]

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from egm.app.watchdog import LinesMove, send_heartbeats
+from egm.app.watchdog import AllDriversMove, send_heartbeats
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
 from egm.links.systemd import notify
@@ -64,7 +64,7 @@ class Silent(LineDriver):
 
 def test_a_driver_that_hangs_is_no_progress_and_one_whose_device_is_silent_is():
     turning, hanging = Silent(), Silent()
-    moves = LinesMove([turning, hanging, object()])
+    moves = AllDriversMove([turning, hanging, object()])
     assert moves()
     turning.turns += 1
     assert not moves()

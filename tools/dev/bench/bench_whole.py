@@ -148,7 +148,7 @@ def figures() -> Iterator[Figure]:
                 better="lower",
                 aim="about two polls of 100 ms more",
             )
-        said = tcl.Answer("TCLSIM100", PrinterStatus()).encode() + tcl.AskStatus().encode()
+        said = tcl.Answer("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
         yield Figure(
             "whole machine: cash-out to ticket printed and settled",
             1000 * median(tickets),

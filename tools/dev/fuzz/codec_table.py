@@ -75,7 +75,7 @@ CODECS: Final[Mapping[str, Codec]] = {
         readers=(ebds.read_device, ebds.read_host),
         samples=(
             ebds.Poll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
-            ebds.Ask(0, ebds.Query.TYPE).encode(),
+            ebds.AuxiliaryCommand(0, ebds.Query.TYPE).encode(),
             ebds.Status(ack=0, bits=ebds.Bits.ESCROWED | ebds.Bits.BOX_PRESENT, note=5).encode(),
             ebds.Status(ack=1, bits=ebds.Bits.ESCROWED, barcode="004724978028378429").encode(),
             ebds.Text(1, "AE2600").encode(),
@@ -106,7 +106,7 @@ CODECS: Final[Mapping[str, Codec]] = {
     "tcl_answer": Codec(cutter=tcl.cut_answer, samples=(tcl.Answer("V1", _PRINTER).encode(),)),
     "tcl_command": Codec(
         cutter=tcl.cut_command,
-        samples=(tcl.AskStatus().encode(), tcl.Clear().encode(), tcl.Print("0", ("a", "b")).encode()),
+        samples=(tcl.StatusQuery().encode(), tcl.Clear().encode(), tcl.Print("0", ("a", "b")).encode()),
     ),
     "ithaca_answer": Codec(
         cutter=ithaca.cut_answer,
@@ -114,7 +114,7 @@ CODECS: Final[Mapping[str, Codec]] = {
     ),
     "ithaca_command": Codec(
         cutter=ithaca.cut_command,
-        samples=(ithaca.AskStatus(1).encode(), ithaca.encode_ticket(["A line", "another"], "0047")),
+        samples=(ithaca.StatusQuery(1).encode(), ithaca.encode_ticket(["A line", "another"], "0047")),
     ),
 }
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.links.sas.channel import Ask, Channel, Send
+from egm.links.sas.channel import Channel, RunEffect, Send
 from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.polls import find_available_polls
@@ -84,7 +84,7 @@ class _Machine:
         self.now_ns += _STEP_NS
         for heard in self._framing.hear(data, self.now_ns):
             for action in self.channel.hear(heard, self.now_ns):
-                if isinstance(action, Ask):
+                if isinstance(action, RunEffect):
                     self._answer = self._answer * 5 + 1
                     replies = (
                         self.channel.busy(action.request),

@@ -13,16 +13,16 @@ from typing import Final
 
 from egm.progressive.carrier import Carrier
 from egm.progressive.link import (
-    Ahead,
-    Behind,
+    AmountLocked,
     CommitmentReceived,
     Complaint,
-    Decided,
-    Found,
+    ControllerAhead,
+    ControllerBehind,
     Link,
-    Locked,
+    MysteryWinFound,
     News,
-    Over,
+    PaymentRecorded,
+    ResultsKnown,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController, Won
 from egm.progressive.pools import Pool
@@ -212,21 +212,21 @@ class SimulatedMachine:
 
     def _learn(self, news: News) -> None:
         match news:
-            case Locked():
+            case AmountLocked():
                 self._locked(news.claim, news.amount_cents)
-            case Over():
+            case PaymentRecorded():
                 self._step("closed")
                 self.memory.hits[news.claim].closed = True
                 self.link.forget(news.claim)
-            case Behind():
+            case ControllerBehind():
                 self._give_again(news.sequence)
-            case Found():
+            case MysteryWinFound():
                 self._found(news.won)
             case CommitmentReceived():
                 self.memory.sealed[news.prize] = news.commitment
-            case Decided():
+            case ResultsKnown():
                 pass  # no game of dice waits for it
-            case Ahead() | Complaint():
+            case ControllerAhead() | Complaint():
                 self.memory.complaints.append(str(news))
 
     def _locked(self, name: str, cents: int) -> None:

@@ -154,8 +154,8 @@ class Service:
     async def _publish_reply(self, line: Line, answer: FromController) -> None:
         """Publish a reply to its machine. Level values are skipped: :meth:`_publish_levels` publishes them."""
         if not isinstance(answer, Value):
-            care = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
-            await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), care)
+            qos = AT_MOST_ONCE if isinstance(answer, Counted) else AT_LEAST_ONCE
+            await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
 
     async def _publish_levels(self, line: Line) -> None:
         """Publish every level's value periodically (retained), and update the monitoring figures."""

@@ -13,7 +13,7 @@ from unicodedata import combining, normalize
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
 from egm.play.prize_limits import compute_largest_win_cents
-from egm.progressive.pools import create_pools, is_of_its_worth, list_available_bets
+from egm.progressive.pools import create_pools, has_prescribed_amounts, list_available_bets
 from paytables import (
     BetAnalysis,
     Choice,
@@ -177,7 +177,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
 
 def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
     """Yield the bets at a denomination at which every bet with a prescribed amount has exactly that amount."""
-    return (n for n in game.bet_options if is_of_its_worth(game, game.wager(n), cents))
+    return (n for n in game.bet_options if has_prescribed_amounts(game, game.wager(n), cents))
 
 
 def _find_unequal_chances(case: Case) -> str:

@@ -35,5 +35,5 @@ BUILT: Final[Mapping[int, Poll]] = _build_poll_index()
 
 
 def find_available_polls(groups: frozenset[Group]) -> dict[int, Poll]:
-    """Return the polls available to a host with these groups."""
+    """Return the long polls available to a host with these option groups, by command code."""
     return {code: poll for code, poll in BUILT.items() if poll.group in groups}

@@ -92,7 +92,7 @@ _HEAD, _TAIL = 44, 7
 
 
 def transfer(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 72: order a transfer, cancel one, or query the result of one."""
+    """Answer poll 72 by its transfer code: order a transfer, cancel one, or query the result of one."""
     transfers = find_transfers(host)
     if transfers is None:
         return None
@@ -110,12 +110,12 @@ def transfer(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) -> Reply:
-    """Check a transfer request and order it; return the reply with its status."""
-    flags, behind = body[18], body[_HEAD + body[_HEAD - 1] :]
+    """Check a transfer that the host requests and order it; return the reply with its status."""
+    flags, tail = body[18], body[_HEAD + body[_HEAD - 1] :]
     wrong, cents, expires = None, {}, None
     try:
         cents = {kind: from_bcd(poll, part) for kind, part in zip(_KINDS, _split_amounts(body), strict=True)}
-        expires = parse_expiry(poll, behind[:4], host)
+        expires = parse_expiry(poll, tail[:4], host)
     except MalformedPollError:
         wrong = TransferStatus.BAD_AMOUNT
     if flags & _RECEIPT:
@@ -131,7 +131,7 @@ def _order_transfer(host: Host, transfers: HostTransfers, poll: LongPoll, body: 
             cents=cents,
             partial=body[0] == _PARTIAL,
             expires=expires,
-            pool=from_binary(behind[4:6]),
+            pool=from_binary(tail[4:6]),
             lock_after=bool(flags & _LOCK_AFTER),
             wrong=wrong,
             codes={"type": body[2], "flags": flags},
@@ -153,13 +153,13 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 
 
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """Return the reply to a refused order, built from the order's bytes.
+    """Return the reply to a refused transfer order, built from the order's bytes.
 
     It states that nothing has moved, or that the result is not known yet.
     """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
-    behind = body[_HEAD + size : _HEAD + size + 6]
+    tail = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         prepend_length(
             bytes((0, status, _NO_RECEIPT, body[2]))
@@ -168,7 +168,7 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
             + bytes((size,))
             + body[_HEAD : _HEAD + size]
             + bytes(7)
-            + behind
+            + tail
             + bytes(3)
         ),
         once=True,
@@ -177,39 +177,39 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
 
 def _answer_interrogation(host: Host, transfers: HostTransfers, position: int) -> Reply:
     """Return the reply to a query of a transfer's result, by its position in the history; 0 for the last."""
-    found = transfers.last if position == 0 else transfers.history(position)
-    if found is None:
+    result = transfers.last if position == 0 else transfers.history(position)
+    if result is None:
         return Reply(prepend_length(bytes((position, _STATUS[TransferStatus.NONE]))))
-    return Reply(prepend_length(_encode_result(host, found)))
+    return Reply(prepend_length(_encode_result(host, result)))
 
 
-def _encode_result(host: Host, found: Result) -> bytes:
+def _encode_result(host: Host, result: Result) -> bytes:
     """Encode the result of a transfer: its position in the history, status, amounts, and the meters it has moved."""
-    identifier = found.identifier.encode("latin-1")
-    at = found.at.astimezone(host.machine.identity.house.zone)
+    identifier = result.identifier.encode("latin-1")
+    at = result.at.astimezone(host.machine.identity.house.zone)
     expires = bytes(4)
-    if found.expires is not None:
-        day = datetime.combine(found.expires, time())  # noqa: DTZ (a day, written as one)
+    if result.expires is not None:
+        day = datetime.combine(result.expires, time())
         expires = encode_date_and_time(day)[:4]
     return (
-        bytes((found.position, _STATUS[found.status], _NO_RECEIPT, found.codes.get("type", 0)))
-        + b"".join(encode_bcd(found.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
-        + bytes((found.codes.get("flags", 0),))
+        bytes((result.position, _STATUS[result.status], _NO_RECEIPT, result.codes.get("type", 0)))
+        + b"".join(encode_bcd(result.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
+        + bytes((result.codes.get("flags", 0),))
         + encode_binary(host.machine.state(HostMoney).asset_number, 4)
         + prepend_length(identifier)
         + encode_date_and_time(at)
         + expires
-        + encode_binary(found.pool, 2)
-        + _encode_cumulative_meters(host, found)
+        + encode_binary(result.pool, 2)
+        + _encode_cumulative_meters(host, result)
     )
 
 
-def _encode_cumulative_meters(host: Host, found: Result) -> bytes:
-    """Return the meters of the kinds that moved; sizes of zero if nothing did."""
-    if not found.status.moved:
+def _encode_cumulative_meters(host: Host, result: Result) -> bytes:
+    """Return the cumulative meters of the credit kinds that the transfer moved; sizes of zero if it moved nothing."""
+    if not result.status.moved:
         return bytes(3)
     values = host.machine.journal.meters().values
-    account = "bonus_in" if found.kind.is_bonus else f"aft_{found.kind.value}"
+    account = "bonus_in" if result.kind.is_bonus else f"aft_{result.kind.value}"
     parts = b""
     for kind in _KINDS:
         # A bonus is never restricted, so there is no such meter.
@@ -218,7 +218,7 @@ def _encode_cumulative_meters(host: Host, found: Result) -> bytes:
 
 
 def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
-    """Close the transfer if the reply that the host has received reported its end."""
+    """Close the transfer if the reply that the host has received reported the transfer's end."""
     transfers = find_transfers(host)
     if transfers is None or not transfers.has_unread_result:
         return
@@ -274,7 +274,7 @@ _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 
 def lock(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 74: lock the machine for a transfer, release it, or report what is possible now."""
+    """Answer poll 74: lock the machine for a transfer, release it, or report which transfers are possible now."""
     transfers = find_transfers(host)
     if transfers is None:
         return None
@@ -287,13 +287,13 @@ def lock(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _encode_available_transfers(transfers: HostTransfers) -> int:
-    """Return the available transfers: bit 0 to the machine, 1 from it, 4 bonuses."""
+    """Return the bits of the transfers available now: bit 0 to the machine, 1 from it, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
     return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
 
 
 def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
-    """Return the lock status fields of the reply: availability, cash-out terms and restricted terms."""
+    """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.state(HostMoney), find_restricted_terms(machine)
     enabled, hard = transfers.cash_out_terms

@@ -33,41 +33,44 @@ def _set_control(host: Host, name: str, value: JSON) -> Reply:
 
 
 def _build_setting_effect(control: Control, value: JSON) -> Effect:
-    """Return a poll's effect that sets a control of the machine to ``value``."""
+    """Return an effect for a poll: it sets a control of the machine to ``value``."""
 
     def apply_setting(host: Host, _: LongPoll) -> Reply:
+        """Set the control to the value, and acknowledge the poll."""
         return _set_control(host, control, value)
 
     return apply_setting
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> Effect:
-    """Return a poll's effect that disables the machine, in the name of the host and ``suffix``."""
+    """Return an effect for a poll: it disables the machine, under the name of the host and ``suffix``."""
 
-    def disable(host: Host, _: LongPoll) -> Reply:
+    def disable_machine(host: Host, _: LongPoll) -> Reply:
+        """Disable the machine under this name, and acknowledge the poll."""
         host.handle(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
         return ACK
 
-    return disable
+    return disable_machine
 
 
 def _build_enabling_effect(suffix: str) -> Effect:
-    """Return a poll's effect that lifts the disabling made in the name of the host and ``suffix``."""
+    """Return an effect for a poll: it lifts the disabling made under the name of the host and ``suffix``."""
 
-    def enable(host: Host, _: LongPoll) -> Reply:
+    def lift_disabling(host: Host, _: LongPoll) -> Reply:
+        """Lift the disabling made under this name, and acknowledge the poll."""
         host.handle(EventType.ENABLED, Enabled(source=host.source + suffix))
         return ACK
 
-    return enable
+    return lift_disabling
 
 
 def enable_acceptor(host: Host, _: LongPoll) -> Reply:
-    """Answer poll 06: accept bills again, also after poll 08 closed the acceptor after the last bill."""
+    """Answer poll 06: accept bills again, also after a bill closed the acceptor because of poll 08."""
     return _set_control(host, Control.BILL_ACCEPTOR, None)
 
 
 def configure_bills(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 08: which bills are accepted, by their bits, and whether each one closes the acceptor."""
+    """Answer poll 08: set which bills are accepted, by their bits, and whether each bill closes the acceptor."""
     bits, action = from_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILLS.items() if bits >> code & 1]
     host.notes[CLOSE_AFTER_BILL] = not action & _STAY_ENABLED
@@ -84,7 +87,7 @@ def enable_game(host: Host, request: LongPoll) -> Reply:
 
 
 def delay_game(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 2E: delay the next games by the given tenths of a second; zero ends a delay."""
+    """Answer poll 2E: delay the next games by the requested tenths of a second; zero ends a delay."""
     source = f"{host.source}{DELAY}"
     seconds = from_bcd(request, request.data) * _DELAY_UNIT_SECONDS
     pending: asyncio.TimerHandle | None = host.notes.pop("delay", None)
@@ -105,12 +108,13 @@ CLOSE_AFTER_BILL: Final = "close_after_bill"
 
 
 def close_acceptor_after_bill(host: Host) -> None:
-    """Close the acceptor after a bill if the host asked for that."""
+    """Close the bill acceptor after an accepted bill, if the host has asked for that by poll 08."""
     if host.notes.get(CLOSE_AFTER_BILL):
         _set_control(host, Control.BILL_ACCEPTOR, False)
 
 
 def _build_control_poll(code: int, effect: Effect) -> Poll:
+    """Return the poll with this command code, which needs the option group of control polls."""
     return Poll(code=code, response=ONE_BYTE, effect=effect, group=Group.CONTROL)
 
 

@@ -29,7 +29,7 @@ _CODE_OF_CENTS: Final[Mapping[Fraction | int, int]] = {
 
 
 def find_denomination_code(cents: int) -> int:
-    """Return the code of a denomination, 0 if the table has none for it."""
+    """Return the SAS code of a denomination, 0 if the table has none for it."""
     return _CODE_OF_CENTS.get(cents, 0)
 
 
@@ -43,7 +43,7 @@ def _encode_paytable_id(game: GameFacts) -> bytes:
 
 
 def _encode_identity(readout: Readout, game: GameFacts | None) -> bytes:
-    """Return the 20 bytes of 1F and 53, for a game or for the machine."""
+    """Return the 20 bytes that identify a game, or the machine, in the replies to polls 1F and 53."""
     games = readout.games if game is None else (game,)
     max_bet = max((facts.max_bet_credits for facts in games), default=0)
     paytable = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL
@@ -72,7 +72,7 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
 
 
 def answer_game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll 53: the data of 1F for one game; for game 0000, of the machine."""
+    """Answer poll 53: the identity of one game, as poll 1F; for game 0000, of the machine."""
     game = _find_requested_game(request, readout, request.data)
     if game is None and from_bcd(request, request.data):
         return None
@@ -85,17 +85,17 @@ def answer_games_implemented(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_selected_game(_: LongPoll, readout: Readout) -> Reply:
-    """Answer poll 55: the selected game."""
+    """Answer poll 55: the SAS number of the selected game."""
     return Reply(encode_bcd(readout.selected_game, 2))
 
 
 def answer_enabled_games(_: LongPoll, readout: Readout) -> Reply:
     """Answer poll 56: the numbers of the enabled games."""
-    wanted = readout.only_denomination_cents
+    only_denomination = readout.only_denomination_cents
     numbers = [
         game.number
         for game in readout.games
-        if game.enabled and (not wanted or wanted in game.denominations_cents)
+        if game.enabled and (not only_denomination or only_denomination in game.denominations_cents)
     ]
     return Reply(
         prepend_length(bytes((len(numbers),)) + b"".join(encode_bcd(number, 2) for number in numbers))
@@ -115,7 +115,7 @@ def answer_player_denominations(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_token_denomination(_: LongPoll, readout: Readout) -> Reply:
-    """Answer poll B3: the coin that the machine pays, none if it pays none."""
+    """Answer poll B3: the denomination of the coin that the machine pays, none if it pays none."""
     return Reply(bytes((find_denomination_code(readout.coin_cents or 0),)))
 
 
@@ -130,7 +130,10 @@ def answer_wager_category(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
-    """Return a name of at most 20 bytes. A shortened name ends with the game's paytable ID, as in 1F and 53."""
+    """Return a game's name in at most 20 ASCII bytes.
+
+    A shortened name ends with the game's paytable ID, as in 1F and 53.
+    """
     text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore")
     if len(text) <= _NAME_BYTES_MAX:
         return text

@@ -37,7 +37,7 @@ def answer_handpay_information(_: LongPoll, readout: Readout) -> Reply:
 
 
 def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Note that the host has received the record, which is read once."""
+    """Store that the host has received the record of a hand-pay, which it reads once."""
     owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if owed is not None and (any(reply.data) or not owed.amount_cents):
         host.notes[READ_HANDPAY] = owed.id
@@ -45,7 +45,7 @@ def mark_handpay_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 
 def answer_remote_reset(host: Host, _: LongPoll) -> Reply:
-    """Answer poll 94: the host reports that the money has been paid by hand."""
+    """Answer poll 94: the host reports that the hand-pay has been paid."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
     host.handle(EventType.HANDPAY_RESET, Authorisation(key=host.source))

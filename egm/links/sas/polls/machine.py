@@ -38,7 +38,7 @@ def answer_version_and_serial(_: LongPoll, readout: Readout) -> Reply:
 
 # ---------------------------------------------------------------------------------------------- time
 def time_of_day(_: LongPoll, readout: Readout) -> Reply:
-    """Answer poll 7E: local date and time at the venue."""
+    """Answer poll 7E: the local date and time at the venue."""
     return Reply(encode_date_and_time(readout.local_time()))
 
 
@@ -87,7 +87,7 @@ def answer_last_ticket(_: LongPoll, readout: Readout) -> Reply:
 
 
 def answer_hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll 2C: coins in the hopper, as counted in and out."""
+    """Answer poll 2C: the coins in the hopper, as counted in and out; no reply without a hopper."""
     return None if readout.hopper is None else Reply(encode_bcd(readout.hopper.coins, 4))
 
 
@@ -98,8 +98,8 @@ def answer_hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
         return None
     status = _HOPPER_OK
     if hopper.faults:
-        known = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
-        status = known.get(hopper.faults[0], _HOPPER_OTHER)
+        fault_codes = {"hopper.jam": _HOPPER_JAM, "hopper.hopper_empty": _HOPPER_EMPTY}
+        status = fault_codes.get(hopper.faults[0], _HOPPER_OTHER)
     return Reply(prepend_length(bytes((status, _UNKNOWN_FILL)) + encode_bcd(hopper.coins, 4)))
 
 

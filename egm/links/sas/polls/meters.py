@@ -56,7 +56,7 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 
 
 def _build_meters_answer(*codes: int) -> Answer:
-    """Return an answer with these meters of the machine in sequence."""
+    """Return the answer to a poll that reads these machine meters, in sequence."""
 
     def answer_with_meters(_: LongPoll, readout: Readout) -> Reply:
         return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 4) for code in codes))
@@ -93,7 +93,7 @@ def _find_requested_game(request: LongPoll, readout: Readout, number: bytes) -> 
 
 
 def _build_game_meters_answer(*codes: int) -> Answer:
-    """Return an answer with these meters of a game, after its number."""
+    """Return the answer to a poll that reads these meters of a game, after the game's number."""
 
     def answer_with_game_meters(request: LongPoll, readout: Readout) -> Reply | None:
         game = _find_requested_game(request, readout, request.data)

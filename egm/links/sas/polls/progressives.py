@@ -41,7 +41,7 @@ def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
-    """Store the displayed amounts of a group's levels, and acknowledge the poll.
+    """Store the displayed amounts of a progressive group's levels, and acknowledge the poll.
 
     Return None, which means no reply, if no game here plays for a broadcast level. Raises MalformedPollError
     for incomplete data or an invalid level.
@@ -72,24 +72,24 @@ def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 
 # ---------------------------------------------------------------------------------------------- what was won
 def _list_unread_wins(host: Host) -> list[tuple[str, BroadcastWin]]:
-    """Return the wins that no host has read, oldest first, with their journal keys."""
+    """Return the progressive wins that no host has read, oldest first, with their journal keys."""
     stored = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
-    found = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in stored.items())
-    return sorted(found, key=lambda item: item[1].entry)
+    wins = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in stored.items())
+    return sorted(wins, key=lambda item: item[1].entry)
 
 
-def _encode_win(won: BroadcastWin) -> bytes:
-    """Return a win as level and amount in cents, encoded for the reply."""
-    return bytes((int(won.pool.split(".")[2]),)) + encode_bcd(won.amount_cents, _AMOUNT_BYTES)
+def _encode_win(win: BroadcastWin) -> bytes:
+    """Return a progressive win as level and amount in cents, encoded for the reply."""
+    return bytes((int(win.pool.split(".")[2]),)) + encode_bcd(win.amount_cents, _AMOUNT_BYTES)
 
 
-def _find_group(won: BroadcastWin) -> int:
-    """Return the progressive group of a win."""
-    return int(won.pool.split(".")[1])
+def _find_group(win: BroadcastWin) -> int:
+    """Return the progressive group of a level's win."""
+    return int(win.pool.split(".")[1])
 
 
 def answer_current_win(host: Host, _: LongPoll) -> Reply:
-    """Answer poll 84: group, level and amount of the oldest win that no host has read, or zeros.
+    """Answer poll 84: group, level and amount of the oldest level win that no host has read, or zeros.
 
     The win stays unread.
     """
@@ -98,12 +98,12 @@ def answer_current_win(host: Host, _: LongPoll) -> Reply:
 
 
 def answer_queued_win(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 85: the oldest unread win, as in 84; it counts as read once the host has received it."""
+    """Answer poll 85: the oldest unread level win, as in 84; it counts as read once the host has received it."""
     return replace(answer_current_win(host, request), once=True)
 
 
 def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Mark the win as read, and announce the next one."""
+    """Mark as read the level win that the host has received, and announce the next one."""
     _mark_oldest_wins_read(host, 1 if any(reply.data) else 0)
 
 
@@ -117,22 +117,22 @@ def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
 
 
 def mark_wins_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Mark all reported wins as read."""
+    """Mark as read all level wins that the reply reported to the host."""
     _mark_oldest_wins_read(host, reply.data[2])
 
 
 def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
-    """Return the unread wins that belong to the group of the oldest one."""
+    """Return the unread level wins that belong to the progressive group of the oldest one."""
     wins = [won for _, won in _list_unread_wins(host)]
     return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_MAX]
 
 
 def _mark_oldest_wins_read(host: Host, number: int) -> None:
-    """Record that the host has read the ``number`` oldest wins; if more are unread, raise the exception again."""
-    read = _list_unread_wins(host)[:number]
-    if read:
-        state = {key: None for key, _ in read}
-        host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read)), state=state)
+    """Record that the host has read the ``number`` oldest level wins; if more are unread, raise the exception again."""
+    read_wins = _list_unread_wins(host)[:number]
+    if read_wins:
+        state = {key: None for key, _ in read_wins}
+        host.machine.post(WINS_READ, WinsRead(host=host.name, wins=len(read_wins)), state=state)
     if number and _list_unread_wins(host):
         host.post(_HIT)
 

@@ -27,13 +27,13 @@ _TASK: Final = "rom_signature"
 
 async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
     """Return the signature of the software under ``seed`` (two bytes). Raises LocalError if it cannot be computed."""
-    wanted = tuple(sorted(find_components(scope)))
-    signed = await sign_in_child_process(scope, Algorithm.SHA1_HMAC, seed, wanted)
-    return compute_crc_kermit("".join(signed[name] for name in wanted).encode("ascii"))
+    components = tuple(sorted(find_components(scope)))
+    signed = await sign_in_child_process(scope, Algorithm.SHA1_HMAC, seed, components)
+    return compute_crc_kermit("".join(signed[name] for name in components).encode("ascii"))
 
 
 def send_rom_signature(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 21: start the calculation; a request during one restarts it with the new seed."""
+    """Answer poll 21: start to compute the ROM signature; a request meanwhile restarts it with the new seed."""
     running: asyncio.Task[None] | None = host.notes.get(_TASK)
     if running is not None:
         running.cancel()
@@ -42,7 +42,7 @@ def send_rom_signature(host: Host, request: LongPoll) -> Reply:
 
 
 async def _deliver(host: Host, seed: bytes) -> None:
-    """Compute the signature, and deliver it as the reply to a later poll; record a failure."""
+    """Compute the ROM signature, and deliver it as the reply to a later poll; record a failure."""
     try:
         signature = await compute_rom_signature(Scope(own=list_own_files(host.context.file)), seed)
     except LocalError as error:

@@ -105,26 +105,26 @@ def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
         return None
     (function,) = poll.data
     if function in {_READ_NEXT, _PEEK}:
-        found = tickets.unread()
+        record = tickets.unread()
     elif function <= RING:
-        found = tickets.at(function)
+        record = tickets.at(function)
     else:
         raise MalformedPollError(poll, f"no place {function:02X} in the ring")
-    return Reply(bytes(_RECORD_BYTES) if found is None else _encode_record(found), once=True)
+    return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), once=True)
 
 
-def _encode_record(found: Validated) -> bytes:
-    """Encode the record of a printed ticket."""
-    ticket = found.ticket
+def _encode_record(record: Validated) -> bytes:
+    """Return the record of a printed ticket as the data of the reply to poll 4D."""
+    ticket = record.ticket
     return (
-        bytes((_TYPES.get(ticket.kind, 0), found.place))
+        bytes((_TYPES.get(ticket.kind, 0), record.place))
         + encode_date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
         + bytes.fromhex(ticket.number[2:])
         + encode_bcd(ticket.amount_cents, _AMOUNT_BYTES)
         + encode_binary(ticket.sequence % (1 << 16), 2)
         + bytes.fromhex(ticket.number[:2])
         + _encode_expiry(ticket)
-        + encode_binary(found.pool, 2)
+        + encode_binary(record.pool, 2)
     )
 
 
@@ -136,7 +136,7 @@ def _encode_expiry(ticket: Ticket) -> bytes:
 
 
 def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
-    """Mark the record as read, so that the next one follows."""
+    """Mark the ticket record that the host has received as read, so that the next one follows."""
     tickets = find_tickets(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
@@ -146,7 +146,7 @@ def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
 
 
 def answer_validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll 50: count and value of the tickets of a validation type."""
+    """Answer poll 50: count and value of the tickets of one validation type."""
     (kind,) = poll.data
     if kind not in _METERS:
         return None
@@ -160,14 +160,14 @@ _NOT_WAITING: Final = 0x80
 
 
 def answer_pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
-    """Answer poll 57: the cash-out that waits for a number."""
+    """Answer poll 57: the cash-out that waits for a validation number."""
     tickets = find_tickets(host)
     if tickets is None:
         return None
-    wanted = tickets.number_request
-    if wanted is None:
+    request = tickets.number_request
+    if request is None:
         return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
-    return Reply(bytes((_CASH_OUT_TYPES[wanted.kind],)) + encode_bcd(wanted.amount_cents, _AMOUNT_BYTES))
+    return Reply(bytes((_CASH_OUT_TYPES[request.kind],)) + encode_bcd(request.amount_cents, _AMOUNT_BYTES))
 
 
 _NUMBER_ANSWERS: Final = {
@@ -268,31 +268,31 @@ def redeem(host: Host, poll: LongPoll) -> Reply | None:
     return _build_redemption_reply(host, now)
 
 
-def _build_redemption_reply(host: Host, now: Redeemed) -> Reply:
-    """Return the reply to a redemption. A repeat of the same poll gets the same bytes.
+def _build_redemption_reply(host: Host, redemption: Redeemed) -> Reply:
+    """Return the reply to poll 71 about a redemption. A repeat of the same poll gets the same bytes.
 
     If the reply states the final result, the host needs no separate exception about it.
     """
-    reply = _build_status_reply(now)
+    reply = _build_status_reply(redemption)
     if reply.data[1] in _ENDED:
         host.withdraw(TICKET_DONE)
     return Reply(reply.data, once=True)
 
 
-def _build_status_reply(now: Redeemed) -> Reply:
-    """Return the reply to poll 71; it is short if nothing is known of a ticket."""
-    if now.status is Redeeming.REDEEMED and now.kind is not None:
-        status = _REDEEMED[now.kind]
+def _build_status_reply(redemption: Redeemed) -> Reply:
+    """Return the reply to poll 71 with a redemption's status; it is short if no ticket's data are known."""
+    if redemption.status is Redeeming.REDEEMED and redemption.kind is not None:
+        status = _REDEEMED[redemption.kind]
     else:
-        status = _STATUS[now.status]
-    if len(now.digits) != _NUMBER_DIGITS:
+        status = _STATUS[redemption.status]
+    if len(redemption.digits) != _NUMBER_DIGITS:
         return Reply(prepend_length(bytes((status,))))
-    body = bytes((status,)) + encode_bcd(now.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
-    return Reply(prepend_length(body + bytes.fromhex(now.digits)))
+    body = bytes((status,)) + encode_bcd(redemption.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
+    return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))
 
 
 def mark_redemption_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Note that the host has received the status of a redemption, so that a final status is not reported again."""
+    """Record that the host has received the status of a redemption, so that a final status is not reported again."""
     tickets = find_tickets(host)
     if (
         tickets is not None
@@ -325,7 +325,7 @@ _NEVER: Final = 9999
 
 
 def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 7B: what the host allows for tickets, and how long they are valid; all zeros only reads these.
+    """Answer poll 7B: set what the host allows for tickets, and how long they are valid; all zeros only reads these.
 
     The bits are general knowledge. This machine obeys those for restricted tickets out and redemption; for
     the others it reports its own configuration.
@@ -354,6 +354,7 @@ def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _encode_status_bits(host: Host) -> bytes:
+    """Return the two bytes of poll 7B that state what the machine allows for tickets."""
     machine = host.machine
     terms = find_ticket_terms(machine)
     bits = _PRINTER if machine.state(Devices).printer is not None else 0
@@ -364,9 +365,10 @@ def _encode_status_bits(host: Host) -> bytes:
 
 
 def _encode_valid_days(host: Host) -> bytes:
+    """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
     terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
     days = (terms.cashable_days or sold or _NEVER, terms.restricted_days or sold or _NEVER)
-    return b"".join(encode_bcd(each, 2) for each in days)
+    return b"".join(encode_bcd(number, 2) for number in days)
 
 
 _TEXTS: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
@@ -392,7 +394,7 @@ def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
-    """Yield each code with its text; None for a text that is cut short, too long, or unprintable."""
+    """Yield each code of poll 7C with its text; None for a text that is cut short, too long, or unprintable."""
     at = 0
     while at < len(data):
         size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1
