@@ -31,7 +31,7 @@ class PreviewError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """The settings of a preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
+    """The settings of a game's animated preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
 
     scale: float = 0.42
     frames_per_second: int = 15
@@ -116,7 +116,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
         yield replace(view, now=now)
         now += step
     win = outcome.win_credits * choose_unit_cents(game)
-    after = apply_message(
+    view_after_game = apply_message(
         replace(view, now=now),
         build_snapshot(
             game, "en", credit_cents=_compute_credit_after_wager(game) + win, win_cents=win, **unit
@@ -124,7 +124,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
     )
     end = now + 2 * _IDLE_SECONDS
     while now < end:
-        yield replace(after, now=now)
+        yield replace(view_after_game, now=now)
         now += step
 
 

@@ -90,11 +90,11 @@ class Heart:
         if self._beat_ns is not None and now_ns - self._beat_ns < BEAT_NS:
             return None
         self._beat_ns = now_ns
-        shown = tuple(
+        shown_levels = tuple(
             ShownLevel(
                 level=plate.level,
                 amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
             )
             for plate in self._plates[:_PLATES_MAX]
         )
-        return SignHeartbeat(sign=self.sign, shown=shown).model_dump_json().encode()
+        return SignHeartbeat(sign=self.sign, shown=shown_levels).model_dump_json().encode()

@@ -46,7 +46,7 @@ _OFFICE_SECONDS: Final = 2.0
 
 
 class Service:
-    """A controller and its connection to the broker; ``report`` is called with lines for the terminal."""
+    """A progressive controller and its connection to the broker; ``report`` is called with lines for the terminal."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class Service:
 
 
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
-    """Return the replies in order without outdated counts.
+    """Return the controller's replies in order without outdated counts.
 
     Of the counts for one machine and level only the last remains.
     """

@@ -22,10 +22,10 @@ _SETTLED_NS: Final = 2_000_000_000
 
 
 class Wall(Protocol):
-    """What a sign's picture is displayed on."""
+    """A display for a sign's picture: a window or a file."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Display the plates; return False if the display was closed or needs no more pictures."""
+        """Display the sign's levels; return False if the display was closed or needs no more pictures."""
         ...
 
     def close(self) -> None:
