@@ -40,9 +40,9 @@ class Slip:
 
         ``common`` is the stake of all cards if the slip has no separate stakes.
         """
-        known = self.stakes[: len(self.cards)]
-        last = known[-1] if known else common
-        return (*known, *(last,) * (len(self.cards) - len(known)))
+        stakes = self.stakes[: len(self.cards)]
+        last = stakes[-1] if stakes else common
+        return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
     def staked(self, stake: int, common: int) -> "Slip":
         """Return the slip with ``stake`` on the current card; ``common`` is the stake of cards without their own."""
@@ -86,9 +86,9 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def find_ticket_maximum(game: GameView, what: str) -> int:
+def find_ticket_maximum(game: GameView, item: str) -> int:
     """Return the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws``."""
-    return int(game.presentation["marks"][what])
+    return int(game.presentation["marks"][item])
 
 
 def count_ways(card: Card) -> dict[int, int]:
@@ -107,8 +107,8 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
     counts = {
         count: sets for count, sets in count_ways(card).items() if count in list_permitted_spot_counts(game)
     }
-    least, largest = min(map(len, card)), sum(map(len, card))
-    fits = any(count >= least for count in counts) and largest >= min(list_permitted_spot_counts(game))
+    smallest, largest = min(map(len, card)), sum(map(len, card))
+    fits = any(count >= smallest for count in counts) and largest >= min(list_permitted_spot_counts(game))
     return counts if fits else {}
 
 
@@ -160,8 +160,8 @@ def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
 def choose_next_draws(game: GameView, slip: Slip) -> Slip:
     """Return the slip with the next number of draws on offer; after the highest, the lowest."""
     offer = list_draws_on_offer(game)
-    more = [n for n in offer if n > slip.draws]
-    return replace(slip, draws=more[0] if more else offer[0])
+    higher_counts = [n for n in offer if n > slip.draws]
+    return replace(slip, draws=higher_counts[0] if higher_counts else offer[0])
 
 
 def list_paid_bonuses(game: GameView) -> dict[str, Mapping[str, Any]]:
@@ -201,8 +201,8 @@ def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     If there is none, return the first named ticket of the game.
     """
     forms = game.presentation["forms"]
-    named = snapshot.bet_wager.get("form")
-    fits = [form for form in forms if form["id"] == named] or [
+    form_id = snapshot.bet_wager.get("form")
+    fits = [form for form in forms if form["id"] == form_id] or [
         form for form in forms if snapshot.bet_credits in list_form_prices(game, form)
     ]
     return next(iter(fits or forms))
@@ -218,9 +218,9 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 
     The stake stays the same when the player chooses another named ticket.
     """
-    named = find_current_form(game, snapshot)
-    stake, more = divmod(snapshot.bet_credits, compute_form_price(game, named, 1))
-    if more or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
+    current_form = find_current_form(game, snapshot)
+    stake, remainder = divmod(snapshot.bet_credits, compute_form_price(game, current_form, 1))
+    if remainder or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
         stake = find_current_stake(snapshot, game)
     return min(compute_form_price(game, form, stake), max(list_form_prices(game, form)))
 
@@ -229,8 +229,8 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
     """Return the request for a named ticket, or without a name for the next one, at the stake in force."""
     forms = list_forms_on_offer(game)
     now = find_current_form(game, snapshot)["id"] if form_id is None else form_id
-    place = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
-    form = forms[(place + (1 if form_id is None else 0)) % len(forms)]
+    index = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
+    form = forms[(index + (1 if form_id is None else 0)) % len(forms)]
     return (request_form(form, compute_current_form_price(game, form, snapshot)),)
 
 
@@ -334,9 +334,9 @@ def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tu
     layout, now = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]
     others = {name: stake for name, stake in now.items() if name != area}
-    place = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
+    index = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
     for step in range(1, len(ladder) + 1):
-        stake = ladder[(place + step) % len(ladder)]
+        stake = ladder[(index + step) % len(ladder)]
         staked = {**others, area: stake} if stake else others
         dear = layout.get("cost") is not None and sum(staked.values()) > layout["cost"]
         many = layout.get("areas") is not None and len(staked) > layout["areas"]

@@ -163,11 +163,11 @@ def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
     The values are those of the cheapest bet; a prize that only a higher bet buys has 0 credits.
     """
-    found = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
+    pays_by_name = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
     for entry in data.get("bets", ()):
         for pay in entry.get("pays", ()):
-            found.setdefault(str(pay["name"]), {**pay, "credits": 0})
-    return list(found.values())
+            pays_by_name.setdefault(str(pay["name"]), {**pay, "credits": 0})
+    return list(pays_by_name.values())
 
 
 def read_field(game: GameView, stage: str = BASE) -> Field:
@@ -238,11 +238,11 @@ def _find_trigger_counts(
     prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
     """Return the least count of each scatter symbol that triggers a feature."""
-    found: dict[str, int] = {}
+    least_counts: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in anywhere and any(given in stages for given, _ in prize.gives):
-            found[prize.symbol] = min(prize.count, found.get(prize.symbol, prize.count))
-    return found
+            least_counts[prize.symbol] = min(prize.count, least_counts.get(prize.symbol, prize.count))
+    return least_counts
 
 
 def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
@@ -253,11 +253,14 @@ def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
     """
     awaited = set()
     for symbol, needed in field.triggers.items():
-        seen = 0
+        symbols_seen = 0
         for reel, column in enumerate(window):
-            if seen == needed - 1 and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_LEAST:
+            if (
+                symbols_seen == needed - 1
+                and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_LEAST
+            ):
                 awaited.add(reel)
-            seen += column.count(symbol)
+            symbols_seen += column.count(symbol)
     return tuple(sorted(awaited))
 
 

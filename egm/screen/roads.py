@@ -99,18 +99,18 @@ def count_most_and_least(
 
 def place_road_marks(lengths: Sequence[int]) -> list[list[Place]]:
     """Return the position of each mark of each column: down as far as there is room, then to the right."""
-    taken: set[Place] = set()
-    found: list[list[Place]] = []
+    occupied: set[Place] = set()
+    positions_by_column: list[list[Place]] = []
     first = -1
     for length in lengths:
-        first = next(c for c in range(first + 1, first + 2 + len(taken)) if (c, 0) not in taken)
+        first = next(c for c in range(first + 1, first + 2 + len(occupied)) if (c, 0) not in occupied)
         column, row, turned = first, 0, False
-        places = []
+        positions = []
         for number in range(length):
             if number:
-                turned = turned or row + 1 == DEEP or (column, row + 1) in taken
+                turned = turned or row + 1 == DEEP or (column, row + 1) in occupied
                 column, row = (column + 1, row) if turned else (column, row + 1)
-            taken.add((column, row))
-            places.append((column, row))
-        found.append(places)
-    return found
+            occupied.add((column, row))
+            positions.append((column, row))
+        positions_by_column.append(positions)
+    return positions_by_column

@@ -47,11 +47,11 @@ def build_round_result(play: Play, game: GameView | None, snapshot: Snapshot | N
     unit_cents, rows = snapshot.denomination_cents, play.settlements
     staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
     pays = any(each.get("pays") for each in rows)
-    same = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
+    is_push = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
     return RoundResult(
         staked_cents=staked * unit_cents,
         returned_cents=returned * unit_cents,
-        is_push=staked > 0 and same and not pays,
+        is_push=staked > 0 and is_push and not pays,
         pays_by_table=bool(game.presentation.get("hold")),
         display=play.display,
         point_before=None if play.display.get("come_out", True) else snapshot.felt.point,

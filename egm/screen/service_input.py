@@ -71,8 +71,8 @@ def append_character(desk: Desk, page: ServicePage, char: str) -> Desk:
     if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
         return desk
     text = desk.typed + char
-    found = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
-    return replace(found, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
+    searched_desk = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
+    return replace(searched_desk, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
 
 
 def apply_page_action(

@@ -171,9 +171,9 @@ class Texts:
 
     def counted(self, key: str, count: int, **values: object) -> str:
         """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""
-        one = f"{key}_one"
+        singular_key = f"{key}_one"
         words = {"count": self.number(count), **values}
-        return self.say(one if self.is_one(count) and self.has(one) else key, **words)
+        return self.say(singular_key if self.is_one(count) and self.has(singular_key) else key, **words)
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text of this language among ``names`` (by language code), or else the first."""

@@ -62,19 +62,19 @@ _ENTRY_SECONDS: Final = 5.0
 _ENTERING_MAX: Final = 32
 
 
-def find_changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
+def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: int) -> list[tuple[int, int]]:
     """Return the rows that differ, as (first row, number of rows), in bands of :data:`BAND`, neighbours joined."""
     row = width * 4
-    found: list[tuple[int, int]] = []
+    bands: list[tuple[int, int]] = []
     for top in range(0, height, BAND):
         rows = min(BAND, height - top)
-        if before[top * row : (top + rows) * row] == after[top * row : (top + rows) * row]:
+        if old_frame[top * row : (top + rows) * row] == new_frame[top * row : (top + rows) * row]:
             continue
-        if found and sum(found[-1]) == top:
-            found[-1] = (found[-1][0], found[-1][1] + rows)
+        if bands and sum(bands[-1]) == top:
+            bands[-1] = (bands[-1][0], bands[-1][1] + rows)
         else:
-            found.append((top, rows))
-    return found
+            bands.append((top, rows))
+    return bands
 
 
 def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
@@ -257,9 +257,9 @@ class Web:
         with self._lock:
             did = list(self._inputs)
             self._inputs.clear()
-            wanted = self._wanted
-        if wanted != self._fitted and not did:
-            self._fit(*wanted)
+            layout_and_scale = self._wanted
+        if layout_and_scale != self._fitted and not did:
+            self._fit(*layout_and_scale)
         return did
 
     def _fit(self, layout: Layout, scale: float) -> None:
@@ -277,18 +277,18 @@ class Web:
 
     def show(self) -> None:
         """Send the browser the rows of the picture that have changed."""
-        after = self._surface.get_buffer().raw
+        new_frame = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
-            before, viewer = self._shown, self._viewer
-        bands = find_changed_bands(before, after, width, height) if before else [(0, height)]
+            old_frame, viewer = self._shown, self._viewer
+        bands = find_changed_bands(old_frame, new_frame, width, height) if old_frame else [(0, height)]
         if not bands or viewer is None:
             return
         message = encode_pieces(self._surface, bands)
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._shown, self._ready = after, False
+            self._shown, self._ready = new_frame, False
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 

@@ -40,16 +40,16 @@ class Radial:
 Paint = Colour | Linear | Radial
 
 
-def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
+def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], offset: float) -> Colour:
     """Return the colour of a gradient at an offset from 0 to 1."""
-    before = stops[0]
+    lower_stop = stops[0]
     for stop in stops:
-        if stop[0] >= place:
-            span = stop[0] - before[0]
-            share = 0.0 if span <= 0 else (place - before[0]) / span
-            r, g, b, a = (round(x + (y - x) * share) for x, y in zip(before[1], stop[1], strict=True))
+        if stop[0] >= offset:
+            span = stop[0] - lower_stop[0]
+            share = 0.0 if span <= 0 else (offset - lower_stop[0]) / span
+            r, g, b, a = (round(x + (y - x) * share) for x, y in zip(lower_stop[1], stop[1], strict=True))
             return (r, g, b, a)
-        before = stop
+        lower_stop = stop
     return stops[-1][1]
 
 
@@ -196,10 +196,10 @@ class Ink:
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(words, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
-        most = mask.get_width() if width is None else round(width * self.kx)
-        if mask.get_width() > most:
+        most_pixels = mask.get_width() if width is None else round(width * self.kx)
+        if mask.get_width() > most_pixels:
             mask = pygame.transform.smoothscale(
-                mask, (most, round(mask.get_height() * most / mask.get_width()))
+                mask, (most_pixels, round(mask.get_height() * most_pixels / mask.get_width()))
             )
         at = (
             round(centre[0] * self.kx - mask.get_width() / 2),

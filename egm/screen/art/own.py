@@ -97,9 +97,9 @@ def get_game_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ())
     return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
 
 
-def _draw_into_cache(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
+def _draw_into_cache(picture: ArtFile, others: Iterable[ArtFile]) -> None:
     """Draw the pictures that are not cached yet and cache them; remove the oldest if the cache is too large."""
-    new = [file for file in dict.fromkeys((*others, wanted)) if file not in _cache]
+    new = [file for file in dict.fromkeys((*others, picture)) if file not in _cache]
     files = {file: data for file in new if (data := read_unchanged_file(file)) is not None}
     _cache.update(dict.fromkeys(new))
     answers = draw_in_child_process([(file.path, data) for file, data in files.items()]) if files else []

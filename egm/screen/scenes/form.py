@@ -41,10 +41,10 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0 if w > _NARROW else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW else 8.0
-    place: Rect = (x + margin, y + (h - side) / 2, side, side)
+    icon_rect: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.art(
         ("page sign", action.style, action.enabled),
-        place,
+        icon_rect,
         partial(render_own_picture, action.style, colour=colour),
     )
     words = format_page_text(stage, action.label)

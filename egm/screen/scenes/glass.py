@@ -35,8 +35,10 @@ def list_current_prizes(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
-    paid = [(prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes]
-    return sorted((one for one in paid if one[1]), key=lambda one: -one[1])
+    prize_credits = [
+        (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes
+    ]
+    return sorted((one for one in prize_credits if one[1]), key=lambda one: -one[1])
 
 
 def format_prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
