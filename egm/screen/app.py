@@ -49,7 +49,7 @@ class Surface(Protocol):
         ...
 
     def inputs(self) -> list[Tap | Action] | None:
-        """Return the touches and key presses since the last call, or None if the surface was closed."""
+        """Return the touches and key presses since the last call, or None if a person closed the surface."""
         ...
 
     def frame(self) -> pygame.Surface | None:
@@ -79,7 +79,7 @@ def report_problem(words: str) -> None:
 
 
 class App:
-    """One screen process. ``clock`` returns monotonic seconds. If ``watching``, the screen sends no requests."""
+    """The frame loop of a screen process. ``clock`` returns monotonic seconds. If ``watching``, it sends nothing."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class App:
             report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
-        """Apply the action of a touch or a key to the view, and send the requests that result from it."""
+        """Apply the action of a touch or a key to the view, and send the machine or bench the requests that result."""
         choices = self.surface.picture.choices(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)

@@ -67,7 +67,7 @@ class _Streets:
         return (x, y)
 
     def contains_street(self, u: float) -> bool:
-        """Return whether the grid contains the street position ``u``."""
+        """Return whether the grid of streets contains the street position ``u``."""
         return self.first <= u <= self.first + self.count
 
 
@@ -82,7 +82,7 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
 
 
 def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
-    """Return the names of the parts into which the layout is divided; one of them is open at a time.
+    """Return the names of the parts into which the betting layout is divided; one of them is open at a time.
 
     The parts of a roulette layout are bet kinds and the racetrack; those of other layouts are page numbers.
     """
@@ -93,7 +93,7 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
 
 
 def find_open_part(table: Table, chips: Chips, layout: Layout) -> str:
-    """Return the part that is open, or an empty string if the layout has no parts."""
+    """Return the part of the betting layout that is open, or an empty string if the layout has no parts."""
     parts = list_felt_parts(table, layout)
     return chips.part if chips.part in parts else next(iter(parts), "")
 
@@ -131,7 +131,7 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
 
 
 def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys that open another part of the layout, and on a telephone another sheet."""
+    """Return the keys that open another part of the betting layout, and on a telephone another sheet."""
     x, y, w, _ = find_felt_rect(layout)
     high, rows = layout.finger if layout.is_telephone else OUTSIDE, list[list[Action]]()
     parts = list_felt_parts(table, layout)
@@ -152,7 +152,7 @@ def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect,
 
 
 def _list_parts_that_fit(parts: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
-    """Return the parts whose keys fit on a telephone, the open one among them."""
+    """Return the layout's parts whose keys fit on a telephone, the open part among them."""
     room = int(find_felt_rect(layout)[2] // layout.finger)
     open_index = parts.index(chips.part) if chips.part in parts else 0
     first = max(0, min(open_index - room // 2, len(parts) - room))
@@ -161,7 +161,7 @@ def _list_parts_that_fit(parts: Sequence[str], chips: Chips, layout: Layout) -> 
 
 # ---------------------------------------------------------------------- roulette
 def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
-    """Return the centre (u, v) of a number's cell, or None for a zero."""
+    """Return the centre (u, v) of a number's cell on a roulette layout, or None for a zero."""
     if not pocket.isdecimal() or int(pocket) == 0:
         return None
     number = int(pocket)
@@ -213,7 +213,7 @@ def _place_zero_bet(
 
 
 def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
-    """Return the cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
+    """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
     if len(numbers) in {12, _DOUBLE} and 12 * len(thirds) == len(numbers):
@@ -247,6 +247,7 @@ def _is_inside(spot: Spot) -> bool:
 
 
 def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
+    """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
     part = find_open_part(table, chips, layout)
     if part == RACE:
         return _lay_out_racetrack(table, chips, layout)
@@ -277,7 +278,7 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
 
 
 def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
-    """Return the cells of the zeros and numbers that the grid shows."""
+    """Return the cells of the zeros and numbers that the grid of streets shows."""
     shown_zeros = zeros if grid.first < 0 else ()
     cells = [Cell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown_zeros]
     for number in range(1, 37):
@@ -288,7 +289,7 @@ def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
 
 
 def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
-    """Return the splits and streets with one of two zeros, across the layout.
+    """Return the splits and streets with one of two zeros, which lie across the roulette layout.
 
     Their touch areas share the cells of the zeros. Empty if the wheel has one zero.
     """

@@ -64,7 +64,7 @@ class DisplayError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """A connector with its encoders and the modes of its display; no modes if no display is connected."""
+    """A connector of the graphics card with its encoders and its display's modes; no modes if none is connected."""
 
     number: int
     encoders: tuple[int, ...]
@@ -162,7 +162,7 @@ class Card:
         return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
 
     def crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
-        """Return a CRTC that can serve this connector and is not taken. Raises DisplayError."""
+        """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
             *_, possible, _ = self.call(Call.GETENCODER, encoder, 0, 0, 0, 0)
@@ -205,7 +205,7 @@ class DisplayOutput:
         return connectors[min(self._display, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
-        """Create a buffer. Return its number, and a surface on its memory."""
+        """Create a frame buffer on the card. Return its number, and a surface on its memory."""
         (wide, high), call = self.size, self.card.call
         *_, handle, stride, length = call(Call.CREATE_DUMB, high, wide, 32, 0, 0, 0, 0)
         number = call(Call.ADDFB, 0, wide, high, stride, 32, 24, handle)[0]

@@ -47,7 +47,7 @@ _SPOT_OF_CARDS: Final = 84.0
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A printed cell of the layout; its label is a pocket or a spot's name."""
+    """A printed cell of the betting layout; its label is a pocket or a bet spot's name."""
 
     rect: Rect
     pocket: str = ""
@@ -151,7 +151,7 @@ def _deserves_own_rows(spots: Sequence[Spot]) -> bool:
 
 
 def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, row_limit: int) -> list[Row]:
-    """Arrange spots in rows: spots with a common name have their own rows, other kinds share a row if they fit.
+    """Arrange bet spots in rows: those with common words get rows of their own, other kinds share a row if they fit.
 
     A row has at most ``row_limit`` spots, each at least as wide as a ``finger``.
     """
@@ -175,18 +175,18 @@ def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, ro
 
 
 def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
-    """Divide spots into as few rows as possible, of at most ``room`` spots and similar length."""
+    """Divide bet spots into as few rows as possible, of at most ``room`` spots and similar length."""
     row_length = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 
 
 def _find_title_width(width: float) -> float:
-    """Return the width of the name at the left of a row, for a layout of this width."""
+    """Return the width of the common words at the left of a row of bet spots, for a layout of this width."""
     return _TITLE[0] if width > 800 else _TITLE[1]
 
 
 def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
-    """Return the rows of each page of the layout; there is only one page if all rows fit on it."""
+    """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
     high = layout.finger if layout.is_telephone else OUTSIDE
     return _divide_into_pages(table, (w, h - compute_height_above_spots(table, layout)), layout.finger, high)
@@ -196,7 +196,7 @@ def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
 def _divide_into_pages(
     table: Table, room: tuple[float, float], finger: float, tabs: float
 ) -> list[list[Row]]:
-    """Return the rows of each page in ``room``, below tabs of height ``tabs`` if there are several pages."""
+    """Return the rows of bet spots on each page of size ``room``, below tabs ``tabs`` high if there are several."""
     (w, h), least_height = room, max(finger, _ROWS[0])
     spots = table.spots.values()
     for row_limit in range(_RUN, _WIDEST_ROW + 1):  # use the shortest rows that still fit in height
@@ -230,7 +230,7 @@ def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
 
 
 def lay_out_rows(rows: Sequence[Row], rect: Rect) -> Cloth:
-    """Lay out the rows in a rectangle, with a limited height for each row."""
+    """Return the cells, touch areas and chip points of rows of bet spots in a rectangle; row heights are limited."""
     x, y, w, h = rect
     high = min(_ROWS[2], h / max(1, len(rows)))
     top = y + (h - high * len(rows)) / 2

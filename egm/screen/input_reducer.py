@@ -215,7 +215,7 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
 
 
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
-    """Apply a touch of the game field or of the drawer; return None for any other action."""
+    """Apply a touch of the game field or of the bench's drawer; return None for any other action."""
     name, value = action.name, action.value
     if name == "bench":
         return replace(view, bench_commands=tuple(value)), tuple(value)
@@ -363,7 +363,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
 
 
 def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | None:
-    """Return the requests of an action for the machine, or None if the screen handles the action itself."""
+    """Return the requests that an action sends to the machine, or None if the screen handles the action itself."""
     return {
         "play": (Intent(name="play"),),
         "game": (Intent(name="game", value=action.value if isinstance(action.value, str) else None),),
@@ -400,7 +400,7 @@ def _request_next_language(view: View) -> tuple[Intent, ...]:
 
 
 def _apply_screen_action(view: View, name: str) -> View:
-    """Apply an action that concerns only the screen: pages, volume, the drawer."""
+    """Apply an action that concerns only the screen: pages, volume, the bench's drawer."""
     return {
         "help": lambda: _toggle_page(view, Page.HELP),
         "games": lambda: _toggle_page(view, Page.GAMES),
@@ -414,6 +414,7 @@ def _apply_screen_action(view: View, name: str) -> View:
 
 
 def _toggle_page(view: View, page: Page) -> View:
+    """Open a player's page on its first sheet, or close it if it is open."""
     opened = Page.NONE if view.page is page else page
     return replace(view, page=opened, sheet=0, focus=0, focused=False)
 

@@ -23,7 +23,7 @@ DECK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rectangles of one orientation, in units. ``left`` and ``right`` are the panels beside or above the field."""
+    """The rectangles of a picture in one orientation, in units. ``left`` and ``right`` are the panels at the field."""
 
     size: tuple[int, int]
     marquee: Rect
@@ -136,7 +136,7 @@ class Layout:
 
     @property
     def stage(self) -> Rect:
-        """Return everything above the meters, which a lock-up dims."""
+        """Return the rectangle above the meters, which a lock-up dims."""
         return (0, 0, self.size[0], self.bar[1])
 
 

@@ -18,7 +18,7 @@ _EMPTY: Card = (frozenset(),)
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """The Keno cards being marked, and the index of the current one. A slip without marks is a quick pick.
+    """A Keno slip: the cards being marked, and the index of the current one. Without marks it is a quick pick.
 
     ``stakes`` has one entry for each card, or none if all cards have the same stake. ``draws`` and
     ``bonuses`` (ids of paid ones) apply to the whole ticket.
@@ -32,7 +32,7 @@ class Slip:
 
     @property
     def asked(self) -> "Slip":
-        """Return the slip with the first card as the current one, so that slips of equal marks compare equal."""
+        """Return the slip with its first card as the current one, so that slips of equal marks compare equal."""
         return replace(self, card=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
@@ -92,7 +92,7 @@ def find_ticket_maximum(game: GameView, item: str) -> int:
 
 
 def count_ways(card: Card) -> dict[int, int]:
-    """Return how many combinations of a card's groups have each number of spots."""
+    """Return how many combinations (ways) of a Keno card's groups have each number of spots."""
     counts = {0: 1}
     for group in card:
         for count, sets in list(counts.items()):
@@ -101,7 +101,7 @@ def count_ways(card: Card) -> dict[int, int]:
 
 
 def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
-    """Return, by number of spots, how many ways of a card the game pays; empty if the card cannot be played."""
+    """Return, by number of spots, how many ways of a Keno card the game pays; empty if it cannot be played."""
     if not all(card):
         return {}
     counts = {
@@ -113,7 +113,7 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
 
 
 def is_slip(game: GameView, slip: Slip) -> bool:
-    """Return whether the marks make a ticket that can be bet on."""
+    """Return whether the marks make a Keno ticket that can be bet on."""
     return all(count_paid_ways(game, card) for card in slip.cards)
 
 
@@ -132,7 +132,7 @@ def toggle_number(game: GameView, slip: Slip, number: int) -> Slip:
 
 
 def add_group(game: GameView, slip: Slip) -> Slip:
-    """Return the slip with another group on the current card.
+    """Return the slip with another group of numbers on the current card.
 
     Return it unchanged if the last group is empty or the game allows no more groups.
     """
@@ -165,7 +165,7 @@ def choose_next_draws(game: GameView, slip: Slip) -> Slip:
 
 
 def list_paid_bonuses(game: GameView) -> dict[str, Mapping[str, Any]]:
-    """Return the bonuses that cost a fee, by id."""
+    """Return the bonuses of a Keno game that cost a fee, by id."""
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
 
@@ -176,7 +176,7 @@ def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
-    """Return the cost of each credit staked, with these bonuses over this number of draws."""
+    """Return what each staked credit of a Keno ticket costs with these bonuses over this number of draws."""
     return (1 + sum(int(list_paid_bonuses(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 
@@ -327,7 +327,7 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 
 
 def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
-    """Return the request for the next stake on an area; after the highest it is cleared.
+    """Return the request for the next stake on an area of the wheel; after the highest it is cleared.
 
     Stakes that exceed a limit are skipped, and so is clearing the last area.
     """

@@ -61,7 +61,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 # ---------------------------------------------------------------------- a game
 def _apply_play(view: View, play: Play) -> View:
-    """Start the show of an outcome. If the same outcome is already shown completely, report it to the machine again."""
+    """Start the show of a game's outcome. If it was already shown completely, report that to the machine again."""
     old = view.show
     if old is not None and old.is_complete and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, is_reported=False, play=play))
@@ -89,7 +89,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
 
 
 def _show_decision(view: View, decision: Decision) -> View:
-    """Show a decision after the steps that led to it. A repeated message (after a reconnect) changes nothing."""
+    """Show a player's decision after the steps before it. A repeated message (after a reconnect) changes nothing."""
     if view.decision == decision or view.snapshot is None:
         return view
     display = decision.display
@@ -135,7 +135,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
 
 
 def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
-    """Return the show of these steps; steps shown before an earlier decision of the same game are not repeated."""
+    """Return the show of a game's steps without those shown before an earlier decision of the same game."""
     old, decision = view.show, view.decision
     if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
         return Show(play, view.now, steps, find_standing_result(view))

@@ -26,7 +26,7 @@ class OutcomeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WinView:
-    """One win: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
+    """One win on the reels: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
 
     The combination is ``count`` of ``symbol``, or ``name`` for any other; then count and symbol are empty.
     """
@@ -90,7 +90,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One window of a cascade and its wins: the symbols after the winning ones were replaced."""
+    """One window of a cascade of reels with its wins: the symbols after the winning ones were replaced."""
 
     window: Window
     wins: tuple[WinView, ...]
@@ -136,7 +136,7 @@ class Result:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
-    """Return a name by language code; a plain text, or ``default`` if none exists, is taken as English."""
+    """Return a name by language code; a plain text, or ``default`` if there is no name, is taken as English."""
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
@@ -319,7 +319,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
 
 
 def _read_window(data: Any, field: Field) -> Window:
-    """Return the window of symbols by reel. Raises OutcomeError if it does not fit the field."""
+    """Return the window of symbols by reel from a display. Raises OutcomeError if it does not fit the field."""
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(
@@ -329,7 +329,7 @@ def _read_window(data: Any, field: Field) -> Window:
 
 
 def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
-    """Return the wins of one fall of a cascade with the credits that were paid.
+    """Return the wins of one window of a cascade with the credits that were paid.
 
     ``of_fall`` has these wins at the lowest bet; ``of_step`` has the wins of the whole step at the bet made.
     """

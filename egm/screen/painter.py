@@ -285,7 +285,7 @@ class Painter:
         return y - line_height / 2 - rect[1]
 
     def wrap(self, words: str, width: float, style: Style) -> list[str]:
-        """Return the text in lines of at most ``width`` units. A line never ends at a no-break space."""
+        """Return a text in lines of at most ``width`` units. A line never ends at a no-break space."""
         lines: list[str] = []
         for block in words.split("\n"):
             line = ""
@@ -324,7 +324,7 @@ class Painter:
 
     # ------------------------------------------------------------------ pictures
     def put(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
-        """Draw a premultiplied surface at a position in pixels, its opacity scaled by ``alpha``."""
+        """Draw a premultiplied surface at a position in pixels, with its opacity scaled by ``alpha``."""
         if alpha >= 0.996:
             self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
         elif alpha > 0.004:

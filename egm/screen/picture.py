@@ -60,7 +60,7 @@ class Touch:
 
 
 class Picture:
-    """A renderer of views with one theme at one size. Its only state is caches."""
+    """Renders views with one theme at one size. Its only state is caches."""
 
     def __init__(
         self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None

@@ -14,7 +14,7 @@ from egm.screen.table import is_table
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """The amounts that a round staked and returned, in minor units, and how it ended.
+    """The result of a table round: what it staked and returned, in minor units, and how it ended.
 
     ``staked_cents`` and ``returned_cents`` count the bets that the round has decided. If ``pays_by_table``,
     cards are held and drawn, and the return is a prize of a pay table, as with reels: it does not include the

@@ -25,12 +25,12 @@ _TURNED: Final = 0.55
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being presented: when it began, when PLAY shortened it, and whether its end was reported.
+    """An outcome being presented: when its show began, when PLAY shortened it, and whether its end was reported.
 
     ``cuts`` are seconds from its beginning; each ends the movement at that time. ``before`` is what the reels
     showed before. A game with decisions is presented in parts: a part that leads to a decision is not
-    ``is_complete``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an earlier
-    part, when the game had won ``seen_credits``.
+    ``is_complete``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an
+    earlier part, when the game had won ``seen_credits``.
     """
 
     play: Play
@@ -50,7 +50,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The times of one step, in seconds from the show's start: each reel's stop, all stopped, end.
+    """The times of one step of a show, in seconds from the show's start: each reel's stop, all stopped, end.
 
     ``title`` is when the title card of a feature that begins with this step appears; it disappears at
     ``begin``.
@@ -85,7 +85,7 @@ def find_step_stage(show: Show, index: int) -> str:
 
 
 def is_feature(show: Show, index: int) -> bool:
-    """Return whether a step is played in another stage than the first step. Double-up is no feature."""
+    """Return whether a step of a show is played in another stage than its first step. Double-up is no feature."""
     step, first = show.steps[index], show.steps[0]
     if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
         return False
@@ -229,7 +229,7 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
 
 
 def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
-    """Return the times of a step in which everything from part ``first`` on happens ``seconds`` seconds earlier."""
+    """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
     return StepTime(
         time.title, time.begin if begin is None else begin, stops, time.spun - seconds, time.end - seconds

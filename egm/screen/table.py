@@ -61,7 +61,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A named (announced) bet, placed by one touch: the number of chips on each spot."""
+    """A named (announced) bet at a table, placed by one touch: the number of chips on each bet spot."""
 
     names: Mapping[str, str]
     chips: Bets
@@ -109,7 +109,7 @@ class Table:
 
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
-        """Return the spots of each group, in layout order."""
+        """Return the bet spots of each group of bets, in layout order."""
         return _group_spots(self)
 
     @property
@@ -211,11 +211,11 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 # ---------------------------------------------------------------------- chips
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """The player's chips: the new bets, their undo history, and the selected tool.
+    """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
     ``bets`` are credits by spot, negative if a standing bet is to be taken down. ``last`` is what the last
-    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last touched;
-    ``refused`` is why the last touch changed nothing (a catalogue key).
+    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last
+    touched; ``refused`` is why the last touch changed nothing (a catalogue key).
     """
 
     bets: Bets = field(default_factory=dict)
@@ -259,7 +259,7 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of the table's current state in addition to those of each spot.
+    """The bet limits in a table's current state, in addition to those of each bet spot.
 
     They are the credit, the standing bets, the spots closed now, and the venue's minimum and maximum.
     """
@@ -273,7 +273,7 @@ class Limits:
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
     def spot(self, spot: Spot) -> Spot:
-        """Return a spot with the values that apply in the table's current state."""
+        """Return a bet spot with the limits that apply in the table's current state."""
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
 
@@ -336,7 +336,7 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
 def place_chips(
     table: Table, chips: Chips, spots: tuple[str, ...], limits: Limits, times: Bets | None = None
 ) -> Chips:
-    """Return the chips after a touch of these spots with the selected tool; all of them change, or none.
+    """Return the chips after a touch of these bet spots with the selected tool; all of them change, or none.
 
     ``times`` is the number of chips on each spot, one if not given.
     """
@@ -362,7 +362,7 @@ def place_chips(
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the spot that receives the chip.
+    """Return the bet spot that receives the chip.
 
     If a spot is always bet together with the spot it depends on, that is the latter.
     """

@@ -131,7 +131,7 @@ def _draw_board(stage: Stage) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A prize on the top screen: its symbols or its text, and its pay."""
+    """A row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
     icons: tuple[str, ...]
     words: str
@@ -176,6 +176,7 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
 
 
 def _draw_prizes(stage: Stage, rect: Rect) -> None:
+    """Draw the game's highest prizes on the top screen, each with its symbols or text and its pay."""
     x, y, w, h = rect
     p = stage.painter
     heading, rows = _list_highest_prizes(stage)

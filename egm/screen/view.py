@@ -50,7 +50,7 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """The meaning of a touch, a key or a button."""
+    """An action of a player or staff: the meaning of a touch, a key or a button."""
 
     name: str
     value: Any = None
@@ -221,7 +221,7 @@ def is_text_field_open(view: View) -> bool:
 
 
 def may_answer(view: View) -> bool:
-    """Return whether the marked reels or cards are a permitted answer."""
+    """Return whether the reels or cards now marked are a permitted answer to the pending decision."""
     decision = view.decision
     return decision is not None and (decision.kind != "set" or view.held in decision.options)
 

@@ -63,7 +63,7 @@ _ENTERING_MAX: Final = 32
 
 
 def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: int) -> list[tuple[int, int]]:
-    """Return the rows that differ, as (first row, number of rows), in bands of :data:`BAND`, neighbours joined."""
+    """Return the rows in which two frames differ, as (first row, number of rows), in bands of :data:`BAND`, joined."""
     row = width * 4
     bands: list[tuple[int, int]] = []
     for top in range(0, height, BAND):
@@ -172,7 +172,7 @@ def choose_fitting_layout(
 
 
 class _Visitor(ServerConnection):
-    """A connection, listed in ``entering`` until it ends or its session is accepted."""
+    """A browser's connection, listed in ``entering`` until it ends or its session is accepted."""
 
     entering: "deque[_Visitor]"
 
@@ -195,7 +195,7 @@ class _Visitor(ServerConnection):
 
 
 class Web:
-    """A server for one browser. The server runs in a thread; frames and inputs are exchanged under a lock."""
+    """A web server that shows the picture in one browser. It runs in a thread; a lock protects frames and inputs."""
 
     def __init__(
         self,
@@ -319,7 +319,7 @@ class Web:
         self._queue_message(json.dumps({"channel": channel, "level": level}))
 
     def _queue_message(self, message: str) -> None:
-        """Queue a message to the viewer; disconnect a viewer that leaves too many messages unacknowledged."""
+        """Queue a message to the browser; disconnect a browser that leaves too many messages unacknowledged."""
         with self._lock:
             viewer = self._viewer
             deaf = self._unheard >= _UNHEARD_MAX
@@ -334,7 +334,7 @@ class Web:
         )
 
     async def _push_message(self, viewer: ServerConnection, message: str) -> None:
-        """Send a queued message to the viewer, and count it as sent."""
+        """Send a queued message to the browser, and count it as sent."""
         try:
             await self._push(viewer, message)
         finally:

@@ -65,7 +65,7 @@ def _digest_session(session: str) -> str:
 
 
 class Door:
-    """The handler of the browser's requests; ``port`` is set once the server listens."""
+    """Answers the browser's requests to this screen; ``port`` is set once the server listens."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ _RAMP = 128
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A gradient through ``stops`` (offset 0 to 1, colour), from top to bottom, or left to right if ``sideways``."""
+    """A linear gradient through ``stops`` (offset 0 to 1, colour), from the top, or from the left if ``sideways``."""
 
     stops: tuple[tuple[float, Colour], ...]
     sideways: bool = False
@@ -30,7 +30,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """A gradient outwards from ``centre`` (as shares of the filled box) through ``stops``."""
+    """A radial gradient outwards from ``centre`` (as shares of the filled box) through ``stops``."""
 
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
@@ -91,7 +91,7 @@ def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
 
 
 class Ink:
-    """A canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
+    """A vector canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
 
     def __init__(
         self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0), oversample: int = OVERSAMPLE
@@ -115,7 +115,7 @@ class Ink:
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
     def fill(self, path: Sequence[Point], paint: Paint) -> None:
-        """Fill the outline; a gradient spans the outline's box."""
+        """Fill an outline with a paint; a gradient spans the outline's box."""
         points = self._to_pixels(path)
         left, top = math.floor(min(p[0] for p in points)), math.floor(min(p[1] for p in points))
         width = math.ceil(max(p[0] for p in points)) - left + 1

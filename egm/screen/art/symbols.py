@@ -93,7 +93,7 @@ def find_drawing_name(symbol: str) -> str | None:
 
 
 def render_drawing(name: str, side: int) -> pygame.Surface:
-    """Return a drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
+    """Return a symbol's drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError`."""
     return render_own_drawing(DRAWINGS[name], (side, side))
 
 

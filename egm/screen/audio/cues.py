@@ -27,7 +27,7 @@ _SAME: Final = 1e-3
 
 
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
-    """Return the loudness of a cue at a volume step, up to the venue's maximum.
+    """Return the loudness of a sound cue at a volume step, up to the venue's maximum.
 
     An alarm has a minimum that no limit lowers, and so does a test tone.
     """
@@ -36,14 +36,14 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 
 
 def is_allowed(cue: str, view: View) -> bool:
-    """Return whether a host permits a cue; alarms (J-17) and tests by staff at the machine are always permitted."""
+    """Return whether a host permits a sound cue; alarms (J-17) and tests by staff at the machine always are."""
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in CUES or CUES[cue].of_play
     return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
 
 
 class Sounds:
-    """A player of the sounds of changes between two views; silent without speakers."""
+    """Plays the sounds of the changes between two views; silent without speakers."""
 
     def __init__(self, theme: Theme, speakers: Speakers | None = None, studio: Studio | None = None) -> None:
         self._theme = theme
@@ -88,7 +88,7 @@ class Sounds:
         )
 
     def _is_made(self, cue: str, family: str) -> bool:
-        """Return whether a sound has been synthesised; without a studio, always True."""
+        """Return whether a sound has been synthesised in the studio; without a studio, always True."""
         return self._studio is None or self._studio.get(cue, family) is not None
 
     def _update_loops(self, view: View, family: str, speakers: Speakers) -> None:
@@ -115,7 +115,7 @@ class Sounds:
             speakers.play(cue, sound_family, channel, level)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
-        """Play a cue unless it is silent now or an alarm is sounding on its channel."""
+        """Play a sound cue unless it is silent now or an alarm is sounding on its channel."""
         level, channel = self._compute_level(cue, view), CUES[cue].channel
         if level <= 0:
             return

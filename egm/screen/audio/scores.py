@@ -85,7 +85,7 @@ CUES: Final[Mapping[str, Cue]] = {
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The music of one theme, as in ``sounds.toml``. Chords and the tokens of melodies and figures are degrees."""
+    """A sound family: the music of one look, as in ``sounds.toml``. Chords, melodies and figures are scale degrees."""
 
     root: int
     scale: tuple[int, ...]
@@ -117,7 +117,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The complete contents of ``sounds.toml``."""
+    """The sound table: the complete contents of ``sounds.toml``."""
 
     instruments: Mapping[str, Instrument]
     common: Mapping[str, tuple[Note, ...]]
@@ -365,7 +365,7 @@ _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
 
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
-    """Return the notes of a cue in a family, and the seconds after which it repeats (0: it does not)."""
+    """Return the notes of a sound cue in a family, and the seconds after which it repeats (0: it does not)."""
     if not CUES[cue].own:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]

@@ -43,7 +43,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note: the instrument, its start and length (seconds), its pitch (Hz)."""
+    """One note of a sound: the instrument, its start and length (seconds), its pitch (Hz)."""
 
     instrument: Instrument
     start: float

@@ -11,7 +11,7 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A hand on the table: its cards (``??`` face down, empty if removed), and its value.
+    """A hand of cards on the table: its cards (``??`` face down, empty if removed), and its value.
 
     ``staked`` is the undecided bet on it, in credits; ``became`` how its bets were settled; ``won`` the pay
     table row that it wins. At a shared table ``seat`` is its player's seat, and ``own`` whether that is the
@@ -31,7 +31,7 @@ class Hand:
 def build_current_hands(
     step: TableStep, previous_step: TableStep | None, time: StepTime | None, since: float
 ) -> list[Hand]:
-    """Return the hands at this moment: at the end of the step, or as far as its cues have progressed."""
+    """Return the hands of cards as shown now: at the end of the step, or as far as its cues have progressed."""
     end = read_final_hands(step.display)
     if time is None:
         return end
@@ -63,7 +63,7 @@ def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str,
 
 
 def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
-    """Return the hands at the end of a step."""
+    """Return the hands of cards at the end of a step of a table round."""
     return [
         Hand(
             str(data["id"]),

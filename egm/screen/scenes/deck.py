@@ -55,7 +55,7 @@ _CAP: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The amounts on the meters at this moment. Rolling is display only: the stored values change at once."""
+    """The amounts on CREDIT, BET and WIN at this moment. Rolling is display only: the stored values change at once."""
 
     credit_cents: int
     bet_credits: int

@@ -38,7 +38,7 @@ RESULT_SECONDS: Final = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control of the drawer: its rectangle, its text, its bench commands, and whether it is on."""
+    """One control in the drawer of simulated devices: its rectangle, text, bench commands, and whether it is on."""
 
     rect: Rect
     words: str

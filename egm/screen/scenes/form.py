@@ -33,7 +33,7 @@ def format_page_text(stage: Stage, words: Words) -> str:
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """Draw a key of a page; sign and colour distinguish ordinary, irreversible and navigation keys."""
+    """Draw a key of a service page; sign and colour distinguish ordinary, irreversible and navigation keys."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
@@ -62,7 +62,7 @@ def draw_key(stage: Stage, rect: Rect, words: str) -> None:
 
 
 def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
-    """Draw a mark: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
+    """Draw a mark of a service page: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
     sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
     make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
     stage.painter.art(("page mark", mark), rect, make)

@@ -26,14 +26,14 @@ _HISTORY: Final = 8
 
 
 def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[str, ...]) -> None:
-    """Draw the decision: the face-down card between the stake and the possible win."""
+    """Draw a double-up decision: the face-down card between the stake and the possible win."""
     _draw_gamble_table(stage, previous_cards)
     _draw_turning_card(stage, "", 0.0)
     _draw_sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
 
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
-    """Draw the card turning over, and what became of the stake."""
+    """Draw the double-up card turning over, and whether the stake was won or lost."""
     share = clamp((since - time.begin) / max(0.01, time.spun - time.begin))
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0

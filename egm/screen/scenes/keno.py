@@ -369,7 +369,7 @@ def draw_places(
     balls: tuple[int, ...] = (),
     fresh: float = 1.0,
 ) -> None:
-    """Draw numbers in their cells as marked, drawn or hit; the last ball flashes while ``fresh`` is below 1."""
+    """Draw Keno numbers in their cells as marked, drawn or hit; the last ball flashes while ``fresh`` is below 1."""
     p, drawn_numbers = stage.painter, set(balls)
     for cell, number in cells:
         state = (
@@ -430,16 +430,16 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
 
 
 def _draw_tray(
-    stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn_count: int, pay_text: str
+    stage: Stage, balls: tuple[int, ...], marked: frozenset[int], ball_count: int, pay_text: str
 ) -> None:
-    """Draw the drawn balls in the order in which they came."""
+    """Draw the Keno balls drawn so far, of ``ball_count``, in their order; ``pay_text`` is what the draw has paid."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    words = stage.texts.say("keno.count", drawn=len(balls), total=drawn_count, hits=len(marked & set(balls)))
+    words = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
     _draw_tray_background(stage, words + pay_text)
     head = 44.0 if not stage.layout.is_telephone else 36.0
     foot = 142 if not stage.layout.is_portrait else 124 if not stage.layout.is_telephone else FINGER + 16
     columns = 4 if not stage.layout.is_portrait else 10
-    rows = -(-drawn_count // columns)
+    rows = -(-ball_count // columns)
     step = min((w - 16) / columns, (h - head - foot) / rows)
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):

@@ -114,14 +114,14 @@ def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> floa
 
 
 def compute_rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
-    """Return the least height of rows in this width and text size, by default the smallest readable one."""
+    """Return the least height of pay-table rows in this width and text size, by default the smallest readable one."""
     return sum(
         _compute_lines_height(stage, lines, size) for lines in _wrap_row_names(stage, rows, width, size)
     )
 
 
 def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW) -> float:
-    """Draw rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
+    """Draw pay-table rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     size = next((each for each in _SIZES if compute_rows_height(stage, rows, w, each) <= h), _SIZES[-1])
     wrapped_names = _wrap_row_names(stage, rows, w, size)

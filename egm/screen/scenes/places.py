@@ -32,7 +32,7 @@ _BELOW: Final = 0.46
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The room that a hand needs: the number of its cards and their arrangement.
+    """The room that a hand of cards needs: the number of its cards and their arrangement.
 
     The first ``low`` cards lie apart from the others, and if ``in_rows`` the cards are stacked in rows. If
     the room ``holds``, each card has a hold key below it and cards do not overlap.
@@ -63,7 +63,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A hand's area, its printed outline, and the rectangle of each card."""
+    """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
     printed: Rect

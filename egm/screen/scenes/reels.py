@@ -47,7 +47,7 @@ LINE_COLOURS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The positions of the cells, in units: reels no wider than their symbols need, with bezels between them."""
+    """The positions of the reel cells, in units: reels no wider than their symbols need, with bezels between them."""
 
     field: Rect
     heights: tuple[int, ...]

@@ -48,7 +48,7 @@ _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The areas of a page: tables, the prompt beside or below them, tiles, and the foot."""
+    """The areas of a service page: tables, the prompt beside or below them, tiles, and the foot."""
 
     page_rect: Rect
     body: Rect

@@ -124,7 +124,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
 
 
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
-    """Draw an area: its animal, name and prize, and its chip."""
+    """Draw a betting area of the wheel: its animal, name and prize, and its chip."""
     p, (x, y, w, h) = stage.painter, rect
     on = stage.view.accepts("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
