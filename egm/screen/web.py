@@ -96,7 +96,7 @@ def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> byte
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class BrowserMessage:
     """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
     shown: bool = False
@@ -132,19 +132,19 @@ class _Session(BaseModel):
     session: Annotated[str, Field(max_length=256)]
 
 
-def read_input(line: str | bytes) -> Heard:
+def read_input(line: str | bytes) -> BrowserMessage:
     """Read a browser's message. A message with any invalid field has no effect."""
     try:
         message = _PageMessage.model_validate_json(line)
     except ValueError:
-        return Heard()
+        return BrowserMessage()
     did = find_action_by_name(message.key, message.char) if message.tap is None else Tap(*message.tap)
     if message.calm is not None:
         did = Action("calm", message.calm)
     if message.room is None:
-        return Heard(message.shown, did)
+        return BrowserMessage(message.shown, did)
     wide, high, *density = message.room
-    return Heard(message.shown, did, (int(wide), int(high)), *density)
+    return BrowserMessage(message.shown, did, (int(wide), int(high)), *density)
 
 
 def read_session(line: str | bytes) -> str:

@@ -33,7 +33,7 @@ EXPLAINED_Z: Final = 3.290527
 _PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("double_up_bet", -1))
 
 
-class Played(NamedTuple):
+class GameVersion(NamedTuple):
     """A version of a game (the digest of its definition) and the value of a credit."""
 
     game: str
@@ -66,7 +66,7 @@ class Return:
     that a player can reach: if decisions matter, that is any return from the worst to the best strategy.
     """
 
-    played: Played
+    played: GameVersion
     games: int
     staked_cents: int
     won_cents: int
@@ -128,9 +128,9 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
             yield Return(**facts, why=str(error))
 
 
-def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
+def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
     """Sum up the ended games by version and denomination; leave out open and void ones."""
-    sums_by_version: dict[Played, _Sums] = {}
+    sums_by_version: dict[GameVersion, _Sums] = {}
     started: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     raised: Counter[str] = Counter()
@@ -153,7 +153,9 @@ def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
         ):  # a game that started before a clear is in another journal
             continue
         game, cents = start["game"], start["denomination_cents"]
-        sums = sums_by_version.setdefault(Played(game["id"], game["version"], game["digest"], cents), _Sums())
+        sums = sums_by_version.setdefault(
+            GameVersion(game["id"], game["version"], game["digest"], cents), _Sums()
+        )
         wager = Wager.from_json(start["wager"])
         key = (wager.credits, repr(sorted(wager.options.items())))
         sums.games += 1
@@ -168,14 +170,14 @@ def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
     return sums_by_version
 
 
-def _load_game(view: JournalView, version: Played) -> Game:
+def _load_game(view: JournalView, version: GameVersion) -> Game:
     stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
         raise LookupError(f"the journal keeps no definition {version.digest[:12]}")
     return game_from_text(decode_definition(str(stored_text)), "the journal")
 
 
-def _judge_return(sums: _Sums, version: Played, game: Game, facts: Mapping[str, Any]) -> Return:
+def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[str, Any]) -> Return:
     """Compare the amount won with the mean and the variance of all wagers together."""
     if sums.has_standing_bets:
         raise LookupError("bets stand from one game to the next: no game's return is its own")

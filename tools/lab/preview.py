@@ -30,7 +30,7 @@ class PreviewError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class PreviewSettings:
     """The settings of a game's animated preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
 
     scale: float = 0.42
@@ -39,7 +39,7 @@ class Film:
     quality: int = 62
 
 
-def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
+def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewSettings) -> Outcome:
     """Play games at the largest bet; return the first that wins enough and is short enough to show.
 
     Raises :class:`PreviewError` if none is found.
@@ -98,7 +98,7 @@ def _compute_credit_after_wager(game: GameView) -> int:
     return _compute_start_credit(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
-def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
+def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSettings) -> Iterator[View]:
     """Yield the view of every frame: idle, PLAY pressed, the game, its win, then idle with the win as credit."""
     step = 1 / film.frames_per_second
     unit = {"denomination_cents": choose_unit_cents(game)}
@@ -128,7 +128,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
         now += step
 
 
-def write_film(game: Game, draw: Draw, path: Path, film: Film) -> int:
+def write_film(game: Game, draw: Draw, path: Path, film: PreviewSettings) -> int:
     """Play one game and write it as an animated WebP; return the file's size in bytes.
 
     Raises :class:`PreviewError`.

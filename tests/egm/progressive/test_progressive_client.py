@@ -11,7 +11,7 @@ from egm.progressive.display import Status
 from egm.progressive.feeder import RETRY_NS, WINDOW
 from egm.progressive.link import Ahead, Behind, Complaint, Link, Locked, Over, Phase
 from egm.testing.controller import SmallController, create_pool
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.store import SqliteStore
 
 SECOND = 1_000_000_000
@@ -376,7 +376,7 @@ class RealController:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 
     def hear(self, message):
-        return self.controller.take([Heard(message.machine, message)])
+        return self.controller.take([ReceivedMessage(message.machine, message)])
 
     def values(self):
         return self.controller.values()

@@ -76,7 +76,7 @@ def status(*, store: str | None, form: Form) -> None:
 def _read_status(controller: Controller) -> dict[str, Any]:
     with controller.reading() as session:
         troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
-        heard = session.heard()
+        heard = session.read_message_times()
         return {
             "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),
             "levels": {record.id: record.level.shown_cents for record in session.levels()},

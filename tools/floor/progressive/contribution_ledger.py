@@ -26,7 +26,7 @@ class ContributionLedger:
         self._mysteries = mysteries
         self._at = at
 
-    def grow(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
+    def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level, or to the successor of a closed level."""
         grown = record.level.contribute(contribution.wager_cents)
         if not record.successor:

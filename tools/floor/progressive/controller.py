@@ -50,7 +50,7 @@ class ControllerError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedMessage:
     """A message received by the controller, and its sender, whose identity the transport has verified."""
 
     sender: str
@@ -87,7 +87,7 @@ class Controller:
         """The number of claims and payments that waited for a ruling when the values were last read."""
 
     # ------------------------------------------------------------------ what machines say
-    def take(self, heard: Iterable[Heard]) -> list[FromController]:
+    def take(self, heard: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
@@ -109,14 +109,14 @@ class Controller:
         half = len(messages) // 2
         return self.take(messages[:half]) + self.take(messages[half:])
 
-    def _take_together(self, messages: tuple[Heard, ...]) -> list[FromController]:
+    def _take_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
             for machine in sorted({heard.sender for heard in messages if session.knows(heard.sender)}):
                 session.store_message_time(machine, self._format_time())
             return [answer for heard in messages for answer in self._process_message(session, heard)]
 
-    def _drop(self, heard: Heard, error: Exception) -> None:
+    def _drop(self, heard: ReceivedMessage, error: Exception) -> None:
         """Record a message whose processing raised an error and which had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
@@ -124,7 +124,7 @@ class Controller:
                 self._format_time(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why)
             )
 
-    def _process_message(self, session: Session, heard: Heard) -> list[FromController]:
+    def _process_message(self, session: Session, heard: ReceivedMessage) -> list[FromController]:
         """Process one message of a machine and return the replies.
 
         A message under another machine's name is only recorded.
@@ -168,7 +168,7 @@ class Controller:
             why = f"{enrolment.odds} hits a wager; every machine of this level offers {record.odds}"
             return self._refuse_join(session, join, enrolment, Reason.OTHER_ODDS, why)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
-        terms, counted = record.level.terms, session.counted(join.machine, enrolment.level)
+        terms, counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
         if counted is None:
             session.store_last_counted(join.machine, enrolment.level, 0)
             session.note(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
@@ -205,7 +205,7 @@ class Controller:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
         record, counted = (
             session.level(contribution.level),
-            session.counted(contribution.machine, contribution.level),
+            session.read_last_counted(contribution.machine, contribution.level),
         )
         if record is None:
             return self._refuse(session, contribution, Reason.UNKNOWN_LEVEL, "there is no such level")
@@ -231,7 +231,7 @@ class Controller:
                 contribution, hidden=contribution.wager_cents * record.level.terms.hidden
             )
             session.store_last_counted(contribution.machine, contribution.level, contribution.sequence)
-            self._books.grow(session, record, contribution)
+            self._books.add_contribution(session, record, contribution)
         mystery = record.level.terms.mystery
         return Counted(
             machine=contribution.machine,
@@ -255,7 +255,7 @@ class Controller:
             ):
                 return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
             return _build_award(recorded_hit)
-        record, counted = session.level(claim.level), session.counted(claim.machine, claim.level)
+        record, counted = session.level(claim.level), session.read_last_counted(claim.machine, claim.level)
         if record is None:
             return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
@@ -282,7 +282,7 @@ class Controller:
 
         The claim is recorded once, and repeats get the same reply until staff have ruled on it.
         """
-        held_claim = session.held(claim.claim)
+        held_claim = session.find_held_claim(claim.claim)
         if held_claim is None:
             why = holding.find_claim_doubt(session, record, claim)
             if not why:
@@ -351,7 +351,7 @@ class Controller:
         """
         level = getattr(message, "level", "")
         is_recorded = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
-            reason is Reason.CLAIM_HELD and session.held(getattr(message, "claim", "")) is not None
+            reason is Reason.CLAIM_HELD and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
         if reason is Reason.GAP:
             is_recorded = self._gaps.get((message.machine, level)) == following
@@ -584,7 +584,7 @@ def _prove(session: Session, record: LevelRecord) -> None:
         raise ControllerError(
             f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid}"
         )
-    contributed = session.given(record.id)
+    contributed = session.sum_contributions(record.id)
     if level.contributed != contributed:
         raise ControllerError(
             f"level {record.id}: contributed {level.contributed}, but the ledger has {contributed}"

@@ -65,10 +65,10 @@ def read_beat(data: bytes) -> SignHeartbeat:
 
 
 @dataclass(slots=True)
-class Heart:
+class HeartbeatSource:
     """The source of a sign's heartbeats.
 
-    Call ``drawn`` after each frame, and ``due`` repeatedly.
+    Call ``store_frame`` after each frame, and ``build_due_heartbeat`` repeatedly.
     """
 
     sign: str
@@ -76,11 +76,11 @@ class Heart:
     _drawn_ns: int | None = None
     _beat_ns: int | None = None
 
-    def drawn(self, plates: tuple[Plate, ...], now_ns: int) -> None:
+    def store_frame(self, plates: tuple[Plate, ...], now_ns: int) -> None:
         """Store that a frame with these plates is on the display."""
         self._plates, self._drawn_ns = plates, now_ns
 
-    def due(self, now_ns: int) -> bytes | None:
+    def build_due_heartbeat(self, now_ns: int) -> bytes | None:
         """Return the heartbeat to send now, or None.
 
         A heartbeat is due once a second, but only while frames are being drawn.

@@ -72,7 +72,7 @@ def rule(
     An awarded claim gets what the level shows when the machine repeats the claim. An awarded payment becomes
     what the level paid. Raises :class:`RulingError`.
     """
-    held_claim = session.held(claim)
+    held_claim = session.find_held_claim(claim)
     if held_claim is None or held_claim.ruling:
         raise RulingError(f"claim {claim} is not waiting for a ruling")
     if ruling not in {AWARD, DECLINE}:

@@ -126,7 +126,7 @@ class Sign:
 
 
 @dataclass(slots=True)
-class Watch:
+class SignMonitor:
     """A monitor that reports when a level of a sign stops or resumes being displayed (I-02)."""
 
     sign: Sign

@@ -102,7 +102,7 @@ class Session:
             at,
         )
 
-    def heard(self) -> dict[str, str]:
+    def read_message_times(self) -> dict[str, str]:
         """Return the time of each machine's last message (ISO 8601); machines without one are left out."""
         return {row[0]: row[1] for row in self._run("SELECT machine, at FROM heard")}
 
@@ -131,7 +131,7 @@ class Session:
         )
 
     # ------------------------------------------------------------------ contributions
-    def counted(self, machine: str, level: str) -> int | None:
+    def read_last_counted(self, machine: str, level: str) -> int | None:
         """Return the number of a machine's last contribution to a level; None if it never enrolled there."""
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
@@ -168,7 +168,7 @@ class Session:
             str(hidden),
         )
 
-    def given(self, level: str) -> Fraction:
+    def sum_contributions(self, level: str) -> Fraction:
         """Return the exact sum of a level's contributions, hidden shares included."""
         rows = self._run(
             "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden", level
@@ -262,7 +262,7 @@ class Session:
         rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
-    def held(self, claim: str) -> HeldClaim | None:
+    def find_held_claim(self, claim: str) -> HeldClaim | None:
         """Return the claim or payment with this id that is or was held, or None."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None

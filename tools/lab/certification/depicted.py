@@ -46,7 +46,7 @@ _FIRST_POSITION: Final = "first position"
 
 
 @dataclass(frozen=True, slots=True)
-class Real:
+class RealObject:
     """The real object that a random draw depicts (deck, die, wheel), as the number of equal pieces of each kind.
 
     ``returned``: a drawn piece is available again for the next draw (a die, a wheel). ``packs``: several
@@ -71,20 +71,20 @@ class Real:
         return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in both)
 
 
-def build_real_object(game: Game, purpose: str) -> Real:
+def build_real_object(game: Game, purpose: str) -> RealObject:
     """Return the real object (deck, die, wheel) that the draw for ``purpose`` depicts."""
     rules = game.rules
     if isinstance(rules, KenoRules):
         for bonus in rules.definition.bonus:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
-                return Real(tuple(bonus.weights.values()), returned=True)
-        return Real((1,) * rules.definition.field.numbers)
+                return RealObject(tuple(bonus.weights.values()), returned=True)
+        return RealObject((1,) * rules.definition.field.numbers)
     if isinstance(rules, TwoHands) and purpose != _FIRST_POSITION:
-        return Real(tuple(Counter(rules.PIECES).values()))
+        return RealObject(tuple(Counter(rules.PIECES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
-        return Real((1,) * equal, returned=True)
+        return RealObject((1,) * equal, returned=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
-    return Real((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
+    return RealObject((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
@@ -159,7 +159,7 @@ class _PlayedRound:
     way: Callable[[int, int], int]
     draws: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def pieces(self, at: int, real: Real) -> Collection[int]:
+    def pieces(self, at: int, real: RealObject) -> Collection[int]:
         """Return how many numbers of the draw with index ``at`` lead to each distinguishable display.
 
         For each number the round is replayed, all in parallel, until the displays can be distinguished: a

@@ -43,14 +43,14 @@ _SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ReproducedItem:
     """One item of a bundle made again: its name, and how it differs from the signed one ("" if it is identical)."""
 
     what: str
     differs: str = ""
 
 
-def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
+def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
     """Reproduce the contents of a verified bundle from the source; yield one result per item.
 
     ``commands`` is the command-line reference of this software.
@@ -65,7 +65,7 @@ def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator
 
 
 # ------------------------------------------------------------------ a game's certificate
-def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[ReproducedItem]:
     """Reproduce the files of a game's certificate; yield one result per file."""
     game = load_game(folder / f"{facts['game']}.toml")
     profile = load_profile(str(facts["jurisdiction"]))
@@ -78,7 +78,9 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[M
     )
 
 
-def _reproduce_verdicts(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
+def _reproduce_verdicts(
+    findings: Path, game: Game, path: Path, profile: Profile, games: int
+) -> ReproducedItem:
     """Check a game against every rule again and compare the verdicts.
 
     The evidence is not compared, because it depends on chance.
@@ -90,13 +92,13 @@ def _reproduce_verdicts(findings: Path, game: Game, path: Path, profile: Profile
     failed_here = {each.rule for each in findings_here if each.status is Status.FAIL}
     differing = ", ".join(sorted(refused ^ failed_here))
     rules = format_count(len({f.rule for f in findings_here}), "rule")
-    return Made(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")
+    return ReproducedItem(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")
 
 
-def _compare_file(folder: Path, name: str, reproduced: bytes) -> Made:
+def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
     """Return whether a reproduced file equals the signed one of the bundle, or their first difference."""
     signed = (folder / name).read_bytes()
-    return Made(name, "" if signed == reproduced else _find_first_difference(signed, reproduced))
+    return ReproducedItem(name, "" if signed == reproduced else _find_first_difference(signed, reproduced))
 
 
 def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
@@ -107,7 +109,7 @@ def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
 
 
 # ------------------------------------------------------------------ a submission
-def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
+def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
     """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE))
@@ -121,14 +123,14 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
         again = build_packages(root)
         for name in (archive, wheel):
             is_identical = again.get(name) == (folder / name).read_bytes()
-            yield Made(f"{name} from {archive}", "" if is_identical else "the build is another")
+            yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
         copied = read_pages(root)
-    yield Made(
+    yield ReproducedItem(
         f"{SOFTWARE} of {wheel}",
         _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
     )
     installed = [str(each) for each in find_differences(signed, compute_digests(list_built_files()))]
-    yield Made("the software installed here", _format_some_names(installed))
+    yield ReproducedItem("the software installed here", _format_some_names(installed))
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
     documents = {
@@ -143,7 +145,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
         )
     other_names = {archive, wheel, SOFTWARE, BATTERY, *(f"{game.id}{FINDINGS}" for game in games)}
     unknown_names = set(names) - documents.keys() - other_names
-    yield Made(
+    yield ReproducedItem(
         "every file of the bundle",
         _format_some_names([f"{name}: nothing here makes it" for name in sorted(unknown_names)]),
     )

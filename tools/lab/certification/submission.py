@@ -38,7 +38,7 @@ from tools.lab.parsheet.forms import to_csv
 from tools.lab.symbol_sheet import draw_symbol_sheet
 
 #: Games with the findings of each rule.
-Held: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
+CheckedGames: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
 #: The folder of the bundle, and in it the software manifest in the form that a cabinet file may pin.
 FOLDER: Final = "submission"
 SOFTWARE: Final = "software.json"
@@ -83,7 +83,12 @@ the same and compares.
 
 
 def build_submission(
-    checked_games: Held, root: Path, out: Path, key: Ed25519PrivateKey, commands: str, battery: bytes | None
+    checked_games: CheckedGames,
+    root: Path,
+    out: Path,
+    key: Ed25519PrivateKey,
+    commands: str,
+    battery: bytes | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return every file of the bundle for games checked against one profile, and the facts for its manifest.
 
@@ -108,7 +113,7 @@ def build_submission(
     return files, {**_list_facts(checked_games), "commit": commit, "missing": missing}
 
 
-def _list_facts(checked_games: Held) -> dict[str, object]:
+def _list_facts(checked_games: CheckedGames) -> dict[str, object]:
     """Return the facts for a submission's manifest: release, games with their digests, profile and time."""
     games = [case.game for case, _ in checked_games]
     cases = [case for case, _ in checked_games]
