@@ -109,11 +109,11 @@ class Texts:
     ) -> None:
         self.language = language_from_code(language)
         self.locale = LOCALES[self.language]
-        own = (brought or {}).get(self.language, {})
+        texts_of_language = (brought or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
-        brought_texts = {key: typeset(text, self.language) for key, text in own.items()}
+        brought_texts = {key: typeset(text, self.language) for key, text in texts_of_language.items()}
         self._texts = (
-            {**brought_texts, **catalogue} if own else catalogue
+            {**brought_texts, **catalogue} if texts_of_language else catalogue
         )  # A text of the catalogue has priority.
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}

@@ -31,14 +31,14 @@ class _Round:
     number: int | None = None
     """The number that a physical wheel reported for it."""
 
-    def list_possible_positions(self, place: int) -> range:
-        """Return the positions to which the seat number ``place`` can belong.
+    def list_possible_positions(self, seat_number: int) -> range:
+        """Return the positions to which the seat number ``seat_number`` can belong.
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
-        low = max((sits[seat] for seat in sits if seat < place), default=0)
-        high = min((sits[seat] for seat in sits if seat > place), default=POSITIONS_MOST + 1)
+        low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
+        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MOST + 1)
         return range(low + 1, high)
 
 

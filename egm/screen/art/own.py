@@ -81,15 +81,15 @@ def _read_answer(output: IO[bytes]) -> bytes | str:
     return pixels if len(pixels) == PIXEL_BYTES else "could not be drawn"
 
 
-def get_game_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
-    """Return the game's picture ``wanted`` as a premultiplied square of ``side`` pixels, or None if it is unusable.
+def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
+    """Return the game's picture ``requested`` as a premultiplied square of ``side`` pixels, or None if it is unusable.
 
     The reason is reported once. The pictures ``others`` of the same game are drawn and cached with it,
     because they will be needed too.
     """
-    if wanted not in _cache:
-        _draw_into_cache(wanted, others)
-    picture = _cache[wanted]
+    if requested not in _cache:
+        _draw_into_cache(requested, others)
+    picture = _cache[requested]
     if picture is None:
         return None
     # The display's own scaling changes colours slightly; this keeps a plain colour exact.

@@ -48,7 +48,7 @@ def draw_rotor(
     """Draw the wheel ``since`` seconds after the show began.
 
     Args:
-        drawn: The pocket, and its index on the wheel if several pockets have the same sign.
+        drawn_pocket: The pocket, and its index on the wheel if several pockets have the same sign.
         lasts: When the wheel's cue begins and ends, in seconds.
         pin: Whether the wheel turns under a pin at its top; otherwise a ball runs against it.
     """
