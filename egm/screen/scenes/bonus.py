@@ -176,6 +176,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
 
 
 def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+    """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
     ink = Ink(size, (w, h), 2)
     look = stage.look
@@ -312,6 +313,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
 
 
 def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
+    """Return an item's award as text for a segment of a bonus wheel."""
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 

@@ -105,6 +105,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
 
 
 def _draw_held_reels(stage: Stage) -> None:
+    """Draw the reels at rest, and on each a key that holds it, lit while the reel is held."""
     view = stage.view
     field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
     if field is None or not isinstance(last, Result):

@@ -254,6 +254,7 @@ def draw_deck(stage: Stage) -> None:
 
 
 def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
+    """Draw one key of the deck with its lamp and label."""
     view, p = stage.view, stage.painter
     on = is_key_lit(stage, name)
     down = view.pressed == name and view.now - view.pressed_at < 0.14

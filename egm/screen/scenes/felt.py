@@ -223,6 +223,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
 
 
 def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
+    """Return the text of a key of the racetrack: the number of neighbours, an announced bet, or an arrow."""
     if action.name == "call":
         return stage.texts.choose_translation(table.calls[str(action.value)].names)
     if action.name == "sheet":
@@ -348,6 +349,7 @@ def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
 
 
 def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+    """Draw a key that opens another part of the betting layout, or another sheet of it."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     if action.name == "sheet":

@@ -202,6 +202,7 @@ def _draw_prizes(
 
 
 def _draw_prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) -> None:
+    """Draw one prize on a panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = stage.painter, rect
     icons = field.icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
@@ -232,6 +233,7 @@ def _find_small_print_height(layout: Layout) -> float:
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:
+    """Draw the small print at the foot of the panels: the value of a credit, and the malfunction clause."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return

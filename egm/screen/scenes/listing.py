@@ -233,6 +233,7 @@ def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
 
 
 def _draw_cells(stage: Stage, line: Line, rect: Rect) -> None:
+    """Draw the cells of a line of a service page's table in their columns."""
     x, y, w, h = rect
     face = "strong" if line.kind == "head" or line.action else "text"
     left = x

@@ -177,6 +177,7 @@ _WHO_PAYS: Final = {
 
 
 def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
+    """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     facts = _format_handpay_facts(stage, handpay)
@@ -278,6 +279,7 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> Words:
 
 
 def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
+    """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))

@@ -185,6 +185,7 @@ def draw_menu(stage: Stage) -> None:
 
 
 def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
+    """Draw a game's tile in the menu, in the game's own look: its title and facts, and a picture."""
     p, (x, y, w, h) = stage.painter, rect
     look = stage.theme.look(game.id, game.family, game.art.look)
     chosen = stage.view.game is game

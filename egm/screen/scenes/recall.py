@@ -64,6 +64,7 @@ def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, Pa
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
+    """Draw a recalled game on the field as the player saw it, under the RECALL mark, with the page's keys."""
     view = stage.view
     assert view.recall is not None
     recall_stage = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))

@@ -265,6 +265,7 @@ def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
 
 
 def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
+    """Draw the head of a service page: title, test mark, signed-in person, active faults and notice."""
     p, (x, y, w, _) = stage.painter, page_rect
     middle = y + _HEAD / 2 + 2
     left = x + 30

@@ -129,6 +129,7 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
 
 
 def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
+    """Return a notice's text and its colour for the status line."""
     colours = {"info": "info", "warning": "amber", "alarm": "alarm"}
     return format_notice(stage, notice), colours[notice.severity]
 

@@ -162,6 +162,7 @@ def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float
 
 
 def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
+    """Draw the line of a win through its cells, in its colour; draw nothing for a win without a line."""
     points = _build_line_path(grid, field, win)
     if win.line is None or len(points) < 2:
         return
