@@ -49,7 +49,7 @@ class Surface(Protocol):
         ...
 
     def inputs(self) -> list[Tap | Action] | None:
-        """Return the touches and key presses since the last call, or None if the surface was closed."""
+        """Return the touches and key presses since the last call, or None if a person closed the surface."""
         ...
 
     def frame(self) -> pygame.Surface | None:
@@ -79,7 +79,7 @@ def report_problem(words: str) -> None:
 
 
 class App:
-    """One screen process. ``clock`` returns monotonic seconds. If ``watching``, the screen sends no requests."""
+    """The frame loop of a screen process. ``clock`` returns monotonic seconds. If ``watching``, it sends nothing."""
 
     def __init__(
         self,
@@ -120,18 +120,18 @@ class App:
     def run_frame(self) -> bool:
         """Run one frame. Return False if the surface was closed."""
         now = self.clock()
-        before = self.view
+        view_before = self.view
         self.view = replace(self.view, now=now)
         self._apply_machine_messages(now)
         self.surface.unlocked = is_staff_signed_in(self.view)
         did = self.surface.inputs()
         if did is None:
             return False
-        for one in did:
-            self._take_input(one)
+        for touch_or_key in did:
+            self._take_input(touch_or_key)
         self.view, requests = advance_time(self.view, now, self.theme)
         self._send(requests)
-        self.sounds.follow(before, self.view)
+        self.sounds.follow(view_before, self.view)
         target = self.surface.frame()
         if target is not None:
             self.surface.picture.draw(target, self.view)
@@ -145,21 +145,21 @@ class App:
                 self.machine.send(Alive())
         return True
 
-    def _take_input(self, one: Tap | Action) -> None:
+    def _take_input(self, touch_or_key: Tap | Action) -> None:
         """Apply a touch or a key press. If its handling raises an exception, report it and keep the view."""
-        before = self.view
+        view_before = self.view
         try:
-            action = self._find_touch_action(one) if isinstance(one, Tap) else one
+            action = self._find_touch_action(touch_or_key) if isinstance(touch_or_key, Tap) else touch_or_key
             if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
                 self.view = replace(self.view, reduced_motion=bool(action.value))
             elif action is not None:
                 self.act(action)
         except Exception as error:  # noqa: BLE001 (no touch may take the picture from the player)
-            self.view = before
-            report_problem(f"{one}: {type(error).__name__}: {error}")
+            self.view = view_before
+            report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
-        """Apply the action of a touch or a key to the view, and send the requests that result from it."""
+        """Apply the action of a touch or a key to the view, and send the machine or bench the requests that result."""
         choices = self.surface.picture.choices(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
@@ -213,9 +213,9 @@ class App:
         news = bench.poll(now)
         for message in news.messages:
             if isinstance(message, BenchReply):
-                before = self.view.bench
+                bench_before = self.view.bench
                 self.view = apply_bench_reply(self.view, message, self._devices)
-                if self.view.key_turn_pending and self.view.bench is not before:
+                if self.view.key_turn_pending and self.view.bench is not bench_before:
                     self.view = replace(self.view, key_turn_pending=False)
                     self.act(MENU_KEY_KNOWN)
         if news.up or news.down:
@@ -250,7 +250,9 @@ def create_clients(
 
     The second of the returned pair is None without ``bench``. ``state`` is the machine's state folder.
     """
-    run = state / "run"
+    sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
-    machine = Client(run / f"{name}.sock", run / f"{name}.token", onlooker=onlooker, proves=not onlooker)
-    return machine, Client(run / "bench.sock", run / "bench.token") if bench else None
+    machine = Client(
+        sockets / f"{name}.sock", sockets / f"{name}.token", onlooker=onlooker, proves=not onlooker
+    )
+    return machine, Client(sockets / "bench.sock", sockets / "bench.token") if bench else None

@@ -67,7 +67,7 @@ class _Streets:
         return (x, y)
 
     def contains_street(self, u: float) -> bool:
-        """Return whether the grid contains the street position ``u``."""
+        """Return whether the grid of streets contains the street position ``u``."""
         return self.first <= u <= self.first + self.count
 
 
@@ -76,13 +76,13 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
 
     Only one of them is open at a time; until the player chooses one, it is the bet on a single number.
     """
-    found = {group: len(spots[0].covers) for group, spots in table.groups.items()}
-    inside = [group for group, count in found.items() if 0 < count <= _INSIDE or count == _DOUBLE]
-    return tuple(sorted(inside, key=lambda group: found[group]))
+    numbers_covered = {group: len(spots[0].covers) for group, spots in table.groups.items()}
+    inside = [group for group, count in numbers_covered.items() if 0 < count <= _INSIDE or count == _DOUBLE]
+    return tuple(sorted(inside, key=lambda group: numbers_covered[group]))
 
 
 def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
-    """Return the names of the parts into which the layout is divided; one of them is open at a time.
+    """Return the names of the parts into which the betting layout is divided; one of them is open at a time.
 
     The parts of a roulette layout are bet kinds and the racetrack; those of other layouts are page numbers.
     """
@@ -93,9 +93,9 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
 
 
 def find_open_part(table: Table, chips: Chips, layout: Layout) -> str:
-    """Return the part that is open, or an empty string if the layout has no parts."""
-    found = list_felt_parts(table, layout)
-    return chips.part if chips.part in found else next(iter(found), "")
+    """Return the part of the betting layout that is open, or an empty string if the layout has no parts."""
+    parts = list_felt_parts(table, layout)
+    return chips.part if chips.part in parts else next(iter(parts), "")
 
 
 def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
@@ -106,12 +106,12 @@ def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float
     if not layout.is_telephone or table.felt != "roulette":
         return ()
     rows = _count_streets_on_telephone(layout)
-    found: list[tuple[float, float]] = []
+    sheets: list[tuple[float, float]] = []
     first = -1.0
-    while not found or first + 1 < _STREETS:
-        found.append((first, float(min(rows, _STREETS - first))))
+    while not sheets or first + 1 < _STREETS:
+        sheets.append((first, float(min(rows, _STREETS - first))))
         first += rows - 1
-    return tuple(found)
+    return tuple(sheets)
 
 
 def _count_streets_on_telephone(layout: Layout) -> int:
@@ -123,27 +123,27 @@ def lay_out_felt(table: Table, chips: Chips, layout: Layout) -> Cloth:
     """Return the betting layout with the part that is open now (all of it, or one tab on a small screen)."""
     if table.felt == "roulette":
         return _lay_out_roulette(table, chips, layout)
-    found = lay_out_pages(table, layout)
-    if not found:
+    pages = lay_out_pages(table, layout)
+    if not pages:
         return Cloth()
     part = find_open_part(table, chips, layout)
-    return lay_out_rows(found[int(part) if part else 0], find_rect_below_tabs(table, layout))
+    return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
 
 def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys that open another part of the layout, and on a telephone another sheet."""
+    """Return the keys that open another part of the betting layout, and on a telephone another sheet."""
     x, y, w, _ = find_felt_rect(layout)
     high, rows = layout.finger if layout.is_telephone else OUTSIDE, list[list[Action]]()
-    found = list_felt_parts(table, layout)
+    parts = list_felt_parts(table, layout)
     if table.felt != "roulette":
         y += compute_height_above_spots(table, layout)
-        rows = [[Action("cloth", part) for part in found]]
+        rows = [[Action("cloth", part) for part in parts]]
     elif layout.is_telephone:
         race = find_open_part(table, chips, layout) == RACE
         rows = (
             [] if race else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
         )
-        rows.append([Action("cloth", part) for part in _list_parts_that_fit(found, chips, layout)])
+        rows.append([Action("cloth", part) for part in _list_parts_that_fit(parts, chips, layout)])
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         wide = w / max(1, len(row))
@@ -151,17 +151,17 @@ def lay_out_tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect,
     return keys
 
 
-def _list_parts_that_fit(found: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
-    """Return the parts whose keys fit on a telephone, the open one among them."""
+def _list_parts_that_fit(parts: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
+    """Return the layout's parts whose keys fit on a telephone, the open part among them."""
     room = int(find_felt_rect(layout)[2] // layout.finger)
-    place = found.index(chips.part) if chips.part in found else 0
-    first = max(0, min(place - room // 2, len(found) - room))
-    return list(found[first : first + room])
+    open_index = parts.index(chips.part) if chips.part in parts else 0
+    first = max(0, min(open_index - room // 2, len(parts) - room))
+    return list(parts[first : first + room])
 
 
 # ---------------------------------------------------------------------- roulette
 def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
-    """Return the centre (u, v) of a number's cell, or None for a zero."""
+    """Return the centre (u, v) of a number's cell on a roulette layout, or None for a zero."""
     if not pocket.isdecimal() or int(pocket) == 0:
         return None
     number = int(pocket)
@@ -170,9 +170,9 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
 
 def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
     """Return the cell (u, v, du, dv) of a zero; if the wheel has several zeros, they share the height."""
-    place = list(zeros).index(pocket)
+    zero_index = list(zeros).index(pocket)
     high = 3.0 / len(zeros)
-    return (-1.0, 3.0 - (place + 1) * high, 1.0, high)
+    return (-1.0, 3.0 - (zero_index + 1) * high, 1.0, high)
 
 
 def _place_inside_bet(
@@ -213,7 +213,7 @@ def _place_zero_bet(
 
 
 def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
-    """Return the cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
+    """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
     if len(numbers) in {12, _DOUBLE} and 12 * len(thirds) == len(numbers):
@@ -247,6 +247,7 @@ def _is_inside(spot: Spot) -> bool:
 
 
 def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
+    """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
     part = find_open_part(table, chips, layout)
     if part == RACE:
         return _lay_out_racetrack(table, chips, layout)
@@ -264,22 +265,22 @@ def _lay_out_roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
         )
     else:
         grid = _Streets(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE), upright=False)
-    cells, (places, chips_at) = (
+    cells, (touches, chips_at) = (
         _lay_out_number_cells(grid, zeros),
         _lay_out_inside_bets(table, grid, zeros, part),
     )
     if not layout.is_telephone:
-        more = _lay_out_outside_bets(table, grid, part)
-        cells += more.cells
-        places = [*more.places, *places]
-        chips_at += more.at
-    return Cloth(tuple(cells), tuple(places), tuple(chips_at))
+        outside_bets = _lay_out_outside_bets(table, grid, part)
+        cells += outside_bets.cells
+        touches = [*outside_bets.places, *touches]
+        chips_at += outside_bets.at
+    return Cloth(tuple(cells), tuple(touches), tuple(chips_at))
 
 
 def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
-    """Return the cells of the zeros and numbers that the grid shows."""
-    shown = zeros if grid.first < 0 else ()
-    cells = [Cell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown]
+    """Return the cells of the zeros and numbers that the grid of streets shows."""
+    shown_zeros = zeros if grid.first < 0 else ()
+    cells = [Cell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown_zeros]
     for number in range(1, 37):
         at = _find_pocket_centre(str(number))
         if at is not None and grid.contains_street(at[0]):
@@ -288,7 +289,7 @@ def _lay_out_number_cells(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
 
 
 def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
-    """Return the splits and streets with one of two zeros, across the layout.
+    """Return the splits and streets with one of two zeros, which lie across the roulette layout.
 
     Their touch areas share the cells of the zeros. Empty if the wheel has one zero.
     """
@@ -305,7 +306,7 @@ def _lay_out_inside_bets(
     table: Table, grid: _Streets, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the open kind of inside bets, and the chip points of all inside bets."""
-    places: list[tuple[Rect, Action]] = []
+    touches: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
     last = grid.first + grid.count
     shared = _list_zero_bets(table, zeros, part)
@@ -318,8 +319,8 @@ def _lay_out_inside_bets(
         if grid.contains_street(point[0]):
             chips_at.append((spot.id, grid.find_point(*point)))
             if spot.group == part and grid.first <= u and u + du <= last:
-                places.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
-    return places, chips_at
+                touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
+    return touches, chips_at
 
 
 def _find_chip_corner(rect: Rect) -> Point:
@@ -335,7 +336,7 @@ def _find_middle(rect: Rect) -> Point:
 def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> Cloth:
     """Return the outside bets, beside and below the streets."""
     cells: list[Cell] = []
-    places: list[tuple[Rect, Action]] = []
+    touches: list[tuple[Rect, Action]] = []
     at: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
     unit = grid.rect[2] / grid.count
@@ -355,16 +356,18 @@ def _lay_out_outside_bets(table: Table, grid: _Streets, part: str) -> Cloth:
             cells.append(Cell(rect, spot=spot.id))
         open_ = double == doubles or len(spot.covers) == 18
         if open_ and (not double or spot.group == part):
-            places.append((rect, Action("spot", spot.id)))
-    return Cloth(tuple(cells), tuple(places), tuple(at))
+            touches.append((rect, Action("spot", spot.id)))
+    return Cloth(tuple(cells), tuple(touches), tuple(at))
 
 
 def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
     """Return the separate sheet of outside bets on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
-    found = ([Row(tuple(spots[i : i + most])) for i in range(0, len(spots), most)] for most in (3, 4, 6))
+    arrangements = (
+        [Row(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)
+    )
     return lay_out_rows(
-        next((rows for rows in found if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect
+        next((rows for rows in arrangements if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect
     )
 
 
@@ -373,19 +376,19 @@ def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
     if layout.is_telephone:
-        count, each = _count_racetrack_sheets(table, layout)
-        first = chips.sheet % count * each
-        pockets = pockets[first : first + each]
+        count, pockets_a_sheet = _count_racetrack_sheets(table, layout)
+        first = chips.sheet % count * pockets_a_sheet
+        pockets = pockets[first : first + pockets_a_sheet]
         rects = _lay_out_alternating_rows((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
     else:
         rects = _lay_out_ring((x, y, w, h), layout.finger, len(pockets))
     cells = tuple(Cell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     straight = map_pockets_to_straights(table)
-    places = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
+    touches = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
     at = tuple(
         (straight[cell.pocket], _find_chip_corner(cell.rect)) for cell in cells if cell.pocket in straight
     )
-    return Cloth(cells, (*lay_out_racetrack_keys(table, chips, layout), *places), at)
+    return Cloth(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), at)
 
 
 def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
@@ -409,10 +412,12 @@ def lay_out_racetrack_keys(table: Table, chips: Chips, layout: Layout) -> list[t
         wide, high = w / len(row), layout.finger
         return [((x + i * wide, y + high, wide, high), action) for i, action in enumerate(row)]
     wide, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)
-    found: list[tuple[Rect, Action]] = [((x + (w - wide) / 2, top, wide, 80.0), Action("neighbours"))]
-    each = min(240.0, (w - 240) / max(1, len(calls)))
-    left = x + (w - each * len(calls)) / 2
-    return found + [((left + i * each, top + 92, each - 8, 80.0), action) for i, action in enumerate(calls)]
+    keys: list[tuple[Rect, Action]] = [((x + (w - wide) / 2, top, wide, 80.0), Action("neighbours"))]
+    key_width = min(240.0, (w - 240) / max(1, len(calls)))
+    left = x + (w - key_width * len(calls)) / 2
+    return keys + [
+        ((left + i * key_width, top + 92, key_width - 8, 80.0), action) for i, action in enumerate(calls)
+    ]
 
 
 def _lay_out_ring(rect: Rect, finger: float, count: int) -> list[Rect]:

@@ -64,7 +64,7 @@ class DisplayError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """A connector with its encoders and the modes of its display; no modes if no display is connected."""
+    """A connector of the graphics card with its encoders and its display's modes; no modes if none is connected."""
 
     number: int
     encoders: tuple[int, ...]
@@ -90,12 +90,12 @@ class Card:
 
         To find out which one, query the connectors.
         """
-        found = False
+        has_event = False
         while True:
             try:
-                found |= b"HOTPLUG=1" in self._news.recv(8192).split(b"\0")
+                has_event |= b"HOTPLUG=1" in self._news.recv(8192).split(b"\0")
             except BlockingIOError:
-                return found
+                return has_event
             except OSError:  # The event buffer overflowed: assume a change.
                 return True
 
@@ -133,7 +133,7 @@ class Card:
         """Return the CRTCs (which read a buffer out to a display) and the connectors, in the kernel's order."""
         counts = self.call(Call.GETRESOURCES, *(0,) * 12)[4:8]
         _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
-        found = self.call(
+        structure = self.call(
             Call.GETRESOURCES,
             0,
             _find_address(crtcs),
@@ -143,7 +143,7 @@ class Card:
             *map(len, lists[1:3]),
             *(0,) * 5,
         )
-        return tuple(crtcs[: found[5]]), tuple(connectors[: found[6]])
+        return tuple(crtcs[: structure[5]]), tuple(connectors[: structure[6]])
 
     def list_connected(self) -> list[Connector]:
         """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
@@ -161,13 +161,13 @@ class Card:
         every = range(0, len(modes) if has_display else 0, _MODE.size)
         return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
 
-    def crtc(self, connector: Connector, taken: Sequence[int] = ()) -> int:
-        """Return a CRTC that can serve this connector and is not taken. Raises DisplayError."""
+    def crtc(self, connector: Connector, taken_crtcs: Sequence[int] = ()) -> int:
+        """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
             *_, possible, _ = self.call(Call.GETENCODER, encoder, 0, 0, 0, 0)
             for i, crtc in enumerate(crtcs):
-                if possible & 1 << i and crtc not in taken:
+                if possible & 1 << i and crtc not in taken_crtcs:
                     return crtc
         raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
 
@@ -187,12 +187,12 @@ class DisplayOutput:
         fewer. Raises DisplayError.
         """
         self.card, self._display = card, display
-        found = card.list_connected()
-        if not found:
+        connectors = card.list_connected()
+        if not connectors:
             raise DisplayError("no display answers")
-        mine = self._choose_connector(found)
-        self.number, self._mode, self.crtc = mine.number, mine.mode, card.crtc(mine)
-        self.free = [one for one in found if one is not mine]
+        connector = self._choose_connector(connectors)
+        self.number, self._mode, self.crtc = connector.number, connector.mode, card.crtc(connector)
+        self.free = [one for one in connectors if one is not connector]
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
         self._pages = [self._create_buffer() for _ in range(2)]
@@ -200,12 +200,12 @@ class DisplayOutput:
         self._is_on: bool | None = None
         self._waits = False
 
-    def _choose_connector(self, found: list[Connector]) -> Connector:
+    def _choose_connector(self, connectors: list[Connector]) -> Connector:
         """Return the connector of the configured display, or the last one if fewer are connected."""
-        return found[min(self._display, len(found) - 1)]
+        return connectors[min(self._display, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
-        """Create a buffer. Return its number, and a surface on its memory."""
+        """Create a frame buffer on the card. Return its number, and a surface on its memory."""
         (wide, high), call = self.size, self.card.call
         *_, handle, stride, length = call(Call.CREATE_DUMB, high, wide, 32, 0, 0, 0, 0)
         number = call(Call.ADDFB, 0, wide, high, stride, 32, 24, handle)[0]
@@ -243,16 +243,16 @@ class DisplayOutput:
 
     def _update_connected_displays(self) -> None:
         """Update which displays are connected, and turn this one on if it is back. Raises DisplayError."""
-        found = self.card.list_connected()
-        mine = next((one for one in found if one.number == self.number), None)
-        self.free = [one for one in found if one is not mine]
-        if mine is not None and mine is not self._choose_connector(found):
+        connectors = self.card.list_connected()
+        own_connector = next((one for one in connectors if one.number == self.number), None)
+        self.free = [one for one in connectors if one is not own_connector]
+        if own_connector is not None and own_connector is not self._choose_connector(connectors):
             raise DisplayError(f"connector {self.number}: the display for this picture is there now")
-        if mine is not None and not self._is_on:
-            if self._mode not in mine.modes:
+        if own_connector is not None and not self._is_on:
+            if self._mode not in own_connector.modes:
                 raise DisplayError(f"connector {self.number}: another display than before")
             self._turn_on()
-        self._is_on = mine is not None
+        self._is_on = own_connector is not None
 
 
 class TopScreenProcess:

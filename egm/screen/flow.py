@@ -47,7 +47,7 @@ _SPOT_OF_CARDS: Final = 84.0
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A printed cell of the layout; its label is a pocket or a spot's name."""
+    """A printed cell of the betting layout; its label is a pocket or a bet spot's name."""
 
     rect: Rect
     pocket: str = ""
@@ -150,21 +150,21 @@ def _deserves_own_rows(spots: Sequence[Spot]) -> bool:
     return True
 
 
-def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[Row]:
-    """Arrange spots in rows: spots with a common name have their own rows, other kinds share a row if they fit.
+def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, row_limit: int) -> list[Row]:
+    """Arrange bet spots in rows: those with common words get rows of their own, other kinds share a row if they fit.
 
-    A row has at most ``most`` spots, each at least as wide as a ``finger``.
+    A row has at most ``row_limit`` spots, each at least as wide as a ``finger``.
     """
-    room = min(most, int(width // max(finger, _WIDE)))
+    room = min(row_limit, int(width // max(finger, _WIDE)))
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
         kinds.setdefault(_PRICE.sub("", spot.group), []).append(spot)
     rows: list[Row] = []
     for kind in kinds.values():
         if _deserves_own_rows(kind):
-            run = tuple(spot.id for spot in kind)
+            spot_ids = tuple(spot.id for spot in kind)
             rows += [
-                Row(part, run)
+                Row(part, spot_ids)
                 for part in _divide_into_rows(kind, int((width - _find_title_width(width)) // finger))
             ]
         elif rows and not rows[-1].run and len(rows[-1].spots) + len(kind) <= room and not kind[0].share:
@@ -175,18 +175,18 @@ def arrange_spots_in_rows(spots: Iterable[Spot], width: float, finger: float, mo
 
 
 def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
-    """Divide spots into as few rows as possible, of at most ``room`` spots and similar length."""
-    each = -(-len(spots) // -(-len(spots) // room))
-    return [tuple(spots[i : i + each]) for i in range(0, len(spots), each)]
+    """Divide bet spots into as few rows as possible, of at most ``room`` spots and similar length."""
+    row_length = -(-len(spots) // -(-len(spots) // room))
+    return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 
 
 def _find_title_width(width: float) -> float:
-    """Return the width of the name at the left of a row, for a layout of this width."""
+    """Return the width of the common words at the left of a row of bet spots, for a layout of this width."""
     return _TITLE[0] if width > 800 else _TITLE[1]
 
 
 def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
-    """Return the rows of each page of the layout; there is only one page if all rows fit on it."""
+    """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
     high = layout.finger if layout.is_telephone else OUTSIDE
     return _divide_into_pages(table, (w, h - compute_height_above_spots(table, layout)), layout.finger, high)
@@ -196,20 +196,22 @@ def lay_out_pages(table: Table, layout: Layout) -> list[list[Row]]:
 def _divide_into_pages(
     table: Table, room: tuple[float, float], finger: float, tabs: float
 ) -> list[list[Row]]:
-    """Return the rows of each page in ``room``, below tabs of height ``tabs`` if there are several pages."""
-    (w, h), least = room, max(finger, _ROWS[0])
+    """Return the rows of bet spots on each page of size ``room``, below tabs ``tabs`` high if there are several."""
+    (w, h), least_height = room, max(finger, _ROWS[0])
     spots = table.spots.values()
-    for most in range(_RUN, _WIDEST_ROW + 1):  # use the shortest rows that still fit in height
-        rows = arrange_spots_in_rows(spots, w, finger, most)
-        if len(rows) * max(least, _ROWS[1]) <= h:
+    for row_limit in range(_RUN, _WIDEST_ROW + 1):  # use the shortest rows that still fit in height
+        rows = arrange_spots_in_rows(spots, w, finger, row_limit)
+        if len(rows) * max(least_height, _ROWS[1]) <= h:
             return [rows] if rows else []
     rows = arrange_spots_in_rows(spots, w, finger, _WIDEST_ROW)
-    if len(rows) * least <= h + 1:
-        narrower = (arrange_spots_in_rows(spots, w, finger, most) for most in range(_RUN, _WIDEST_ROW + 1))
-        return [next(each for each in narrower if len(each) == len(rows))]
-    fit = max(1, int((h - tabs + 1) // least))
-    each = -(-len(rows) // -(-len(rows) // fit))
-    return [rows[i : i + each] for i in range(0, len(rows), each)]
+    if len(rows) * least_height <= h + 1:
+        narrower = (
+            arrange_spots_in_rows(spots, w, finger, row_limit) for row_limit in range(_RUN, _WIDEST_ROW + 1)
+        )
+        return [next(rows_a_page for rows_a_page in narrower if len(rows_a_page) == len(rows))]
+    fit = max(1, int((h - tabs + 1) // least_height))
+    rows_a_page = -(-len(rows) // -(-len(rows) // fit))
+    return [rows[i : i + rows_a_page] for i in range(0, len(rows), rows_a_page)]
 
 
 def list_page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
@@ -228,7 +230,7 @@ def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
 
 
 def lay_out_rows(rows: Sequence[Row], rect: Rect) -> Cloth:
-    """Lay out the rows in a rectangle, with a limited height for each row."""
+    """Return the cells, touch areas and chip points of rows of bet spots in a rectangle; row heights are limited."""
     x, y, w, h = rect
     high = min(_ROWS[2], h / max(1, len(rows)))
     top = y + (h - high * len(rows)) / 2
@@ -239,10 +241,10 @@ def lay_out_rows(rows: Sequence[Row], rect: Rect) -> Cloth:
         if row.run:
             cells.append(Cell((x, top + n * high, left, high), row=row.run))
         for i, spot in enumerate(row.spots):
-            place = (x + left + i * wide, top + n * high, wide, high)
-            cells.append(Cell(place, spot=spot.id, row=row.run))
+            cell_rect = (x + left + i * wide, top + n * high, wide, high)
+            cells.append(Cell(cell_rect, spot=spot.id, row=row.run))
     laid = [cell for cell in cells if cell.spot]
-    places = tuple((cell.rect, Action("spot", cell.spot)) for cell in laid)
+    touches = tuple((cell.rect, Action("spot", cell.spot)) for cell in laid)
     return Cloth(
-        tuple(cells), places, tuple((cell.spot, place_chip_beside_label(cell.rect)) for cell in laid)
+        tuple(cells), touches, tuple((cell.spot, place_chip_beside_label(cell.rect)) for cell in laid)
     )

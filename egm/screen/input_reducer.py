@@ -96,10 +96,10 @@ def apply_action(
     turned = _turn_operator_key(view) if turns and not asks else ()
     if asks or turned:
         return replace(view, key_turn_pending=asks), turned or (BenchCommand(device="bench", action="state"),)
-    moved = _move_focus(view, action, theme, choices)
-    if isinstance(moved, View):
-        return moved, ()
-    action = moved
+    view_or_action = _move_focus(view, action, theme, choices)
+    if isinstance(view_or_action, View):
+        return view_or_action, ()
+    action = view_or_action
     if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
         return _apply_on_page(view, action)
     return _apply_player_action(view, action, theme)
@@ -148,9 +148,9 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
         action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
     if action.name == "skip":
         return replace(_skip_ahead(view, theme), again=None), ()
-    own = _apply_field_action(view, action, theme)
-    if own is not None:
-        return own
+    field_result = _apply_field_action(view, action, theme)
+    if field_result is not None:
+        return field_result
     requests = _list_action_requests(view, action)
     if requests is None:
         covers = action.name in {"help", "games"} and is_show_running(view, theme)
@@ -169,8 +169,8 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     holding = is_marking_decision(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
-        place = view.focus + step if view.focused else 0
-        return replace(view, focus=place % len(choices), focused=True)
+        target_index = view.focus + step if view.focused else 0
+        return replace(view, focus=target_index % len(choices), focused=True)
     plays = holding or can_place_chips(view, theme)
     takes = action.name == "bet_max" or (action.name == "play" and not plays)
     if takes and view.focused:
@@ -215,7 +215,7 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
 
 
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
-    """Apply a touch of the game field or of the drawer; return None for any other action."""
+    """Apply a touch of the game field or of the bench's drawer; return None for any other action."""
     name, value = action.name, action.value
     if name == "bench":
         return replace(view, bench_commands=tuple(value)), tuple(value)
@@ -297,19 +297,19 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         return _change_table_display(view, name, value), ()
     if not view.accepts("bet"):
         return view, ()
-    held = build_limits(snapshot)
+    limits = build_limits(snapshot)
     changed = {
-        "spot": lambda: place_chips(table, chips, (str(value),), held),
+        "spot": lambda: place_chips(table, chips, (str(value),), limits),
         "pocket": lambda: place_chips(
-            table, chips, list_neighbour_spots(table, str(value), chips.neighbours), held
+            table, chips, list_neighbour_spots(table, str(value), chips.neighbours), limits
         ),
         "call": lambda: place_chips(
-            table, chips, tuple(table.calls[value].chips), held, table.calls[value].chips
+            table, chips, tuple(table.calls[value].chips), limits, table.calls[value].chips
         ),
         "undo": lambda: undo_chips(chips),
         "clear": lambda: clear_chips(chips),
-        "repeat": lambda: repeat_last_bets(table, chips, held),
-        "double": lambda: double_bets(table, chips, held),
+        "repeat": lambda: repeat_last_bets(table, chips, limits),
+        "double": lambda: double_bets(table, chips, limits),
     }[name]()
     requests: Messages = ()
     if changed.bets != chips.bets or changed.plays != chips.plays:
@@ -325,8 +325,8 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
     if name == "board":
         return replace(view, board=not should_show_scoreboard(view), board_at=view.now)
     if name == "neighbours":
-        place = NEIGHBOURS.index(chips.neighbours)
-        changed = replace(chips, neighbours=NEIGHBOURS[(place + 1) % len(NEIGHBOURS)])
+        index = NEIGHBOURS.index(chips.neighbours)
+        changed = replace(chips, neighbours=NEIGHBOURS[(index + 1) % len(NEIGHBOURS)])
     elif name == "chip":
         changed = replace(chips, value=int(value), tool="chip")
     elif name == "tool":
@@ -363,7 +363,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
 
 
 def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | None:
-    """Return the requests of an action for the machine, or None if the screen handles the action itself."""
+    """Return the requests that an action sends to the machine, or None if the screen handles the action itself."""
     return {
         "play": (Intent(name="play"),),
         "game": (Intent(name="game", value=action.value if isinstance(action.value, str) else None),),
@@ -387,8 +387,8 @@ def _request_player_limit(choice: object) -> tuple[Intent, ...]:
     """Return the request to set a player's own limit, given as a pair (kind, value); none for any other value."""
     if not isinstance(choice, tuple):
         return ()
-    of, value = choice
-    return (Intent(name="limit", value=int(value), options={"of": str(of)}),)
+    kind, value = choice
+    return (Intent(name="limit", value=int(value), options={"of": str(kind)}),)
 
 
 def _request_next_language(view: View) -> tuple[Intent, ...]:
@@ -400,7 +400,7 @@ def _request_next_language(view: View) -> tuple[Intent, ...]:
 
 
 def _apply_screen_action(view: View, name: str) -> View:
-    """Apply an action that concerns only the screen: pages, volume, the drawer."""
+    """Apply an action that concerns only the screen: pages, volume, the bench's drawer."""
     return {
         "help": lambda: _toggle_page(view, Page.HELP),
         "games": lambda: _toggle_page(view, Page.GAMES),
@@ -414,13 +414,14 @@ def _apply_screen_action(view: View, name: str) -> View:
 
 
 def _toggle_page(view: View, page: Page) -> View:
+    """Open a player's page on its first sheet, or close it if it is open."""
     opened = Page.NONE if view.page is page else page
     return replace(view, page=opened, sheet=0, focus=0, focused=False)
 
 
-def _turn_sheet(view: View, by: int) -> View:
-    """Return the view with another sheet of the open page, ``by`` sheets further on."""
-    return replace(view, sheet=view.sheet + by)
+def _turn_sheet(view: View, sheet_count: int) -> View:
+    """Return the view with another sheet of the open page, ``sheet_count`` sheets further on."""
+    return replace(view, sheet=view.sheet + sheet_count)
 
 
 def _slide_drawer(view: View) -> View:

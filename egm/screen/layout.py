@@ -23,7 +23,7 @@ DECK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rectangles of one orientation, in units. ``left`` and ``right`` are the panels beside or above the field."""
+    """The rectangles of a picture in one orientation, in units. ``left`` and ``right`` are the panels at the field."""
 
     size: tuple[int, int]
     marquee: Rect
@@ -72,8 +72,8 @@ class Layout:
             return self
         _, y, _, h = self.sheet
         aside = self.drawer[2] + self.size[0] - self.tab[0]
-        found = replace(self, aside=aside)
-        return found if self.is_portrait else replace(found, sheet=(24.0, y, self.size[0] - aside - 40, h))
+        layout = replace(self, aside=aside)
+        return layout if self.is_portrait else replace(layout, sheet=(24.0, y, self.size[0] - aside - 40, h))
 
     def with_levels(self) -> "Layout":
         """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
@@ -87,8 +87,8 @@ class Layout:
         """
         if not self.is_portrait:
             return self
-        least = 180.0 if self.is_telephone else 236.0
-        gives = max(0.0, self.left[3] - least)
+        least_height = 180.0 if self.is_telephone else 236.0
+        gives = max(0.0, self.left[3] - least_height)
         (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left, self.right, self.field
         return replace(
             self,
@@ -136,7 +136,7 @@ class Layout:
 
     @property
     def stage(self) -> Rect:
-        """Return everything above the meters, which a lock-up dims."""
+        """Return the rectangle above the meters, which a lock-up dims."""
         return (0, 0, self.size[0], self.bar[1])
 
 
@@ -232,10 +232,10 @@ def build_telephone_layout(wide: float, high: float) -> Layout:
 
     The stage takes the height that deck and meters leave.
     """
-    least, most, step = _SLIM_HIGH
-    tall = min(max(int(_SLIM * high / wide) // step * step, least), most)
+    least_height, most_height, step = _SLIM_HIGH
+    tall = min(max(int(_SLIM * high / wide) // step * step, least_height), most_height)
     bar = tall - 442.0
-    glass = 200.0 + (tall - least) * 0.2
+    glass = 200.0 + (tall - least_height) * 0.2
     top = 112 + glass + 68
     return Layout(
         size=(_SLIM, tall),
@@ -278,9 +278,9 @@ def build_telephone_layout(wide: float, high: float) -> Layout:
 PHONE: Final = build_telephone_layout(390, 844)
 
 
-def grow_rect(rect: Rect, by: float) -> Rect:
-    """Return the rectangle, larger by ``by`` on each side."""
-    return (rect[0] - by, rect[1] - by, rect[2] + 2 * by, rect[3] + 2 * by)
+def grow_rect(rect: Rect, margin: float) -> Rect:
+    """Return the rectangle, larger by ``margin`` on each side."""
+    return (rect[0] - margin, rect[1] - margin, rect[2] + 2 * margin, rect[3] + 2 * margin)
 
 
 def is_inside(rect: Rect, x: float, y: float) -> bool:

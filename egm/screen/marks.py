@@ -18,7 +18,7 @@ _EMPTY: Card = (frozenset(),)
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """The Keno cards being marked, and the index of the current one. A slip without marks is a quick pick.
+    """A Keno slip: the cards being marked, and the index of the current one. Without marks it is a quick pick.
 
     ``stakes`` has one entry for each card, or none if all cards have the same stake. ``draws`` and
     ``bonuses`` (ids of paid ones) apply to the whole ticket.
@@ -32,7 +32,7 @@ class Slip:
 
     @property
     def asked(self) -> "Slip":
-        """Return the slip with the first card as the current one, so that slips of equal marks compare equal."""
+        """Return the slip with its first card as the current one, so that slips of equal marks compare equal."""
         return replace(self, card=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
@@ -40,9 +40,9 @@ class Slip:
 
         ``common`` is the stake of all cards if the slip has no separate stakes.
         """
-        known = self.stakes[: len(self.cards)]
-        last = known[-1] if known else common
-        return (*known, *(last,) * (len(self.cards) - len(known)))
+        stakes = self.stakes[: len(self.cards)]
+        last = stakes[-1] if stakes else common
+        return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
     def staked(self, stake: int, common: int) -> "Slip":
         """Return the slip with ``stake`` on the current card; ``common`` is the stake of cards without their own."""
@@ -86,13 +86,13 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def find_ticket_maximum(game: GameView, what: str) -> int:
+def find_ticket_maximum(game: GameView, item: str) -> int:
     """Return the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws``."""
-    return int(game.presentation["marks"][what])
+    return int(game.presentation["marks"][item])
 
 
 def count_ways(card: Card) -> dict[int, int]:
-    """Return how many combinations of a card's groups have each number of spots."""
+    """Return how many combinations (ways) of a Keno card's groups have each number of spots."""
     counts = {0: 1}
     for group in card:
         for count, sets in list(counts.items()):
@@ -101,19 +101,19 @@ def count_ways(card: Card) -> dict[int, int]:
 
 
 def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
-    """Return, by number of spots, how many ways of a card the game pays; empty if the card cannot be played."""
+    """Return, by number of spots, how many ways of a Keno card the game pays; empty if it cannot be played."""
     if not all(card):
         return {}
     counts = {
         count: sets for count, sets in count_ways(card).items() if count in list_permitted_spot_counts(game)
     }
-    least, largest = min(map(len, card)), sum(map(len, card))
-    fits = any(count >= least for count in counts) and largest >= min(list_permitted_spot_counts(game))
+    smallest, largest = min(map(len, card)), sum(map(len, card))
+    fits = any(count >= smallest for count in counts) and largest >= min(list_permitted_spot_counts(game))
     return counts if fits else {}
 
 
 def is_slip(game: GameView, slip: Slip) -> bool:
-    """Return whether the marks make a ticket that can be bet on."""
+    """Return whether the marks make a Keno ticket that can be bet on."""
     return all(count_paid_ways(game, card) for card in slip.cards)
 
 
@@ -132,7 +132,7 @@ def toggle_number(game: GameView, slip: Slip, number: int) -> Slip:
 
 
 def add_group(game: GameView, slip: Slip) -> Slip:
-    """Return the slip with another group on the current card.
+    """Return the slip with another group of numbers on the current card.
 
     Return it unchanged if the last group is empty or the game allows no more groups.
     """
@@ -160,12 +160,12 @@ def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
 def choose_next_draws(game: GameView, slip: Slip) -> Slip:
     """Return the slip with the next number of draws on offer; after the highest, the lowest."""
     offer = list_draws_on_offer(game)
-    more = [n for n in offer if n > slip.draws]
-    return replace(slip, draws=more[0] if more else offer[0])
+    higher_counts = [n for n in offer if n > slip.draws]
+    return replace(slip, draws=higher_counts[0] if higher_counts else offer[0])
 
 
 def list_paid_bonuses(game: GameView) -> dict[str, Mapping[str, Any]]:
-    """Return the bonuses that cost a fee, by id."""
+    """Return the bonuses of a Keno game that cost a fee, by id."""
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
 
@@ -176,7 +176,7 @@ def toggle_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
-    """Return the cost of each credit staked, with these bonuses over this number of draws."""
+    """Return what each staked credit of a Keno ticket costs with these bonuses over this number of draws."""
     return (1 + sum(int(list_paid_bonuses(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 
@@ -201,8 +201,8 @@ def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     If there is none, return the first named ticket of the game.
     """
     forms = game.presentation["forms"]
-    named = snapshot.bet_wager.get("form")
-    fits = [form for form in forms if form["id"] == named] or [
+    form_id = snapshot.bet_wager.get("form")
+    fits = [form for form in forms if form["id"] == form_id] or [
         form for form in forms if snapshot.bet_credits in list_form_prices(game, form)
     ]
     return next(iter(fits or forms))
@@ -218,9 +218,9 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 
     The stake stays the same when the player chooses another named ticket.
     """
-    named = find_current_form(game, snapshot)
-    stake, more = divmod(snapshot.bet_credits, compute_form_price(game, named, 1))
-    if more or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
+    current_form = find_current_form(game, snapshot)
+    stake, remainder = divmod(snapshot.bet_credits, compute_form_price(game, current_form, 1))
+    if remainder or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
         stake = find_current_stake(snapshot, game)
     return min(compute_form_price(game, form, stake), max(list_form_prices(game, form)))
 
@@ -229,8 +229,8 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
     """Return the request for a named ticket, or without a name for the next one, at the stake in force."""
     forms = list_forms_on_offer(game)
     now = find_current_form(game, snapshot)["id"] if form_id is None else form_id
-    place = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
-    form = forms[(place + (1 if form_id is None else 0)) % len(forms)]
+    index = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
+    form = forms[(index + (1 if form_id is None else 0)) % len(forms)]
     return (request_form(form, compute_current_form_price(game, form, snapshot)),)
 
 
@@ -327,16 +327,16 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 
 
 def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
-    """Return the request for the next stake on an area; after the highest it is cleared.
+    """Return the request for the next stake on an area of the wheel; after the highest it is cleared.
 
     Stakes that exceed a limit are skipped, and so is clearing the last area.
     """
     layout, now = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]
     others = {name: stake for name, stake in now.items() if name != area}
-    place = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
+    index = ladder.index(now.get(area, 0)) if now.get(area, 0) in ladder else 0
     for step in range(1, len(ladder) + 1):
-        stake = ladder[(place + step) % len(ladder)]
+        stake = ladder[(index + step) % len(ladder)]
         staked = {**others, area: stake} if stake else others
         dear = layout.get("cost") is not None and sum(staked.values()) > layout["cost"]
         many = layout.get("areas") is not None and len(staked) > layout["areas"]

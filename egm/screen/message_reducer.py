@@ -61,7 +61,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 # ---------------------------------------------------------------------- a game
 def _apply_play(view: View, play: Play) -> View:
-    """Start the show of an outcome. If the same outcome is already shown completely, report it to the machine again."""
+    """Start the show of a game's outcome. If it was already shown completely, report that to the machine again."""
     old = view.show
     if old is not None and old.is_complete and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, is_reported=False, play=play))
@@ -89,13 +89,19 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
 
 
 def _show_decision(view: View, decision: Decision) -> View:
-    """Show a decision after the steps that led to it. A repeated message (after a reconnect) changes nothing."""
+    """Show a player's decision after the steps before it. A repeated message (after a reconnect) changes nothing."""
     if view.decision == decision or view.snapshot is None:
         return view
     display = decision.display
-    held = int(display.get("advice", 0)) if decision.kind in {"hold", "set"} else 0
+    advised_marks = int(display.get("advice", 0)) if decision.kind in {"hold", "set"} else 0
     changed = replace(
-        view, decision=decision, held=held, focus=0, focused=False, page=Page.NONE, active_at=view.now
+        view,
+        decision=decision,
+        held=advised_marks,
+        focus=0,
+        focused=False,
+        page=Page.NONE,
+        active_at=view.now,
     )
     game_id = view.snapshot.game_id or ""
     steps = _list_steps_before_decision(view, game_id, decision)
@@ -129,7 +135,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
 
 
 def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
-    """Return the show of these steps; steps shown before an earlier decision of the same game are not repeated."""
+    """Return the show of a game's steps without those shown before an earlier decision of the same game."""
     old, decision = view.show, view.decision
     if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
         return Show(play, view.now, steps, find_standing_result(view))
@@ -144,13 +150,13 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Sh
             seen_cents=old.play.win_cents,
         )
     opened = len(last.opened) if isinstance(last, PickStep) and decision.kind == "pick" else 0
-    seen = len(old.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
+    seen_count = len(old.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
     return Show(
         play,
         view.now,
         steps,
         old.before,
-        seen=seen,
+        seen=seen_count,
         opened=opened,
         seen_credits=old.play.win_credits,
         seen_cents=old.play.win_cents,
@@ -200,8 +206,8 @@ def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View
     notices = fresh or (refused if answered else [])
     if notices:
         return replace(view, news=notices[0], notices_at=view.now)
-    moved = old is not None and old.state != snapshot.state
-    if view.news not in snapshot.notices or (moved and view.news in refused):
+    has_state_changed = old is not None and old.state != snapshot.state
+    if view.news not in snapshot.notices or (has_state_changed and view.news in refused):
         return replace(view, news=None)
     return view
 
@@ -230,8 +236,8 @@ def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     if old is not None and old.credit_cents != snapshot.credit_cents:
         view = replace(view, credit_before=old.credit_cents, credit_at=view.now, active_at=view.now)
     if old is not None and old.progressives != snapshot.progressives:
-        before = {level.id: level.amount_cents for level in old.progressives}
-        view = replace(view, levels_before=before, levels_at=view.now)
+        amounts_before = {level.id: level.amount_cents for level in old.progressives}
+        view = replace(view, levels_before=amounts_before, levels_at=view.now)
     return view
 
 
@@ -262,7 +268,7 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 
 def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     """Return a view of a recalled game as the player saw it, or None if this machine cannot draw it."""
-    then = now.model_copy(
+    recalled = now.model_copy(
         update={
             "game_id": replay.game_id,
             "denomination_cents": replay.denomination_cents,
@@ -299,10 +305,10 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
             display=replay.display,
         )
     try:
-        shown = apply_message(
-            replace(apply_message(start, then), reduced_motion=view.reduced_motion), message
+        recall_view = apply_message(
+            replace(apply_message(start, recalled), reduced_motion=view.reduced_motion), message
         )
-        return replace(shown, held=replay.answer) if isinstance(replay.answer, int) else shown
+        return replace(recall_view, held=replay.answer) if isinstance(replay.answer, int) else recall_view
     except OutcomeError:
         return None  # A display of another version: the page lists its facts as text.
 
@@ -317,9 +323,9 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
 
     Report to the machine, once, that a game has been shown, and start the next requested game.
     """
-    view, due = _remove_due_chips(replace(view, now=now))
-    if due:
-        return view, due
+    view, removal_requests = _remove_due_chips(replace(view, now=now))
+    if removal_requests:
+        return view, removal_requests
     line = build_view_timeline(view, theme)
     show = view.show
     if (
@@ -344,8 +350,8 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
         return view, ()
     waits = chips.clearing and view.now - chips.requested_at <= ANSWER_SECONDS
     if chips.due and not waits and snapshot.state == "idle" and view.accepts("bet"):
-        chips, due = request_bet(chips, snapshot, view.now)
-        return replace(view, chips=chips), due
+        chips, removal_requests = request_bet(chips, snapshot, view.now)
+        return replace(view, chips=chips), removal_requests
     if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:
         return replace(view, chips=apply_machine_answer(table, chips, snapshot, waits=False)), ()
     return view, ()

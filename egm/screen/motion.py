@@ -42,9 +42,9 @@ class ReelTravel:
 
     def cells(self, motion: Motion) -> int:
         """Return how many cells the reel moves: a distance that ends on ``target``, nearest to full speed."""
-        wanted = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
+        full_speed_cells = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
         base = (self.start - self.target) % self.length
-        return base + max(0, round((wanted - base) / self.length)) * self.length or self.length
+        return base + max(0, round((full_speed_cells - base) / self.length)) * self.length or self.length
 
     def place(self, since: float, motion: Motion) -> float:
         """Return the strip position (cells) at the top of the window, ``since`` seconds into the game."""

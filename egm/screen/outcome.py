@@ -26,7 +26,7 @@ class OutcomeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WinView:
-    """One win: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
+    """One win on the reels: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
 
     The combination is ``count`` of ``symbol``, or ``name`` for any other; then count and symbol are empty.
     """
@@ -90,7 +90,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One window of a cascade and its wins: the symbols after the winning ones were replaced."""
+    """One window of a cascade of reels with its wins: the symbols after the winning ones were replaced."""
 
     window: Window
     wins: tuple[WinView, ...]
@@ -136,7 +136,7 @@ class Result:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
-    """Return a name by language code; a plain text, or ``default`` if none exists, is taken as English."""
+    """Return a name by language code; a plain text, or ``default`` if there is no name, is taken as English."""
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
@@ -163,11 +163,11 @@ def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
     The values are those of the cheapest bet; a prize that only a higher bet buys has 0 credits.
     """
-    found = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
+    pays_by_name = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
     for entry in data.get("bets", ()):
         for pay in entry.get("pays", ()):
-            found.setdefault(str(pay["name"]), {**pay, "credits": 0})
-    return list(found.values())
+            pays_by_name.setdefault(str(pay["name"]), {**pay, "credits": 0})
+    return list(pays_by_name.values())
 
 
 def read_field(game: GameView, stage: str = BASE) -> Field:
@@ -238,11 +238,11 @@ def _find_trigger_counts(
     prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
     """Return the least count of each scatter symbol that triggers a feature."""
-    found: dict[str, int] = {}
+    least_counts: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in anywhere and any(given in stages for given, _ in prize.gives):
-            found[prize.symbol] = min(prize.count, found.get(prize.symbol, prize.count))
-    return found
+            least_counts[prize.symbol] = min(prize.count, least_counts.get(prize.symbol, prize.count))
+    return least_counts
 
 
 def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
@@ -253,11 +253,14 @@ def find_awaited_reels(field: Field, window: Window) -> tuple[int, ...]:
     """
     awaited = set()
     for symbol, needed in field.triggers.items():
-        seen = 0
+        symbols_seen = 0
         for reel, column in enumerate(window):
-            if seen == needed - 1 and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_LEAST:
+            if (
+                symbols_seen == needed - 1
+                and _compute_symbol_probability(field, reel, symbol) >= _AWAITED_LEAST
+            ):
                 awaited.add(reel)
-            seen += column.count(symbol)
+            symbols_seen += column.count(symbol)
     return tuple(sorted(awaited))
 
 
@@ -316,7 +319,7 @@ def read_result(field: Field, display: Mapping[str, Any]) -> Result:
 
 
 def _read_window(data: Any, field: Field) -> Window:
-    """Return the window of symbols by reel. Raises OutcomeError if it does not fit the field."""
+    """Return the window of symbols by reel from a display. Raises OutcomeError if it does not fit the field."""
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.heights):
         raise OutcomeError(
@@ -326,7 +329,7 @@ def _read_window(data: Any, field: Field) -> Window:
 
 
 def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
-    """Return the wins of one fall of a cascade with the credits that were paid.
+    """Return the wins of one window of a cascade with the credits that were paid.
 
     ``of_fall`` has these wins at the lowest bet; ``of_step`` has the wins of the whole step at the bet made.
     """

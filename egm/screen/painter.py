@@ -155,8 +155,8 @@ class Painter:
                 _WIDTHS.clear()
             wide, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
             if len(parts) > 1:
-                apart = sum(self._measure_line(face, pixels, part) for part in parts)
-                wide = max(wide, apart + self._measure_word_space(face, pixels) * (len(parts) - 1))
+                separate_width = sum(self._measure_line(face, pixels, part) for part in parts)
+                wide = max(wide, separate_width + self._measure_word_space(face, pixels) * (len(parts) - 1))
             _WIDTHS[key] = wide
         return wide
 
@@ -169,12 +169,12 @@ class Painter:
         parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(words)]
         low = max(_measure_accent_drop(font, part) for _, part in parts)
         tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
-        high = max(top + drawn.get_height() for top, (drawn, _) in zip(tops, parts, strict=True))
+        high = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
         line = pygame.Surface((wide, high), pygame.SRCALPHA)
         left, space = 0, self._measure_word_space(face, max(_LEAST_PIXELS, pixels))
-        for top, (drawn, part) in zip(tops, parts, strict=True):
+        for top, (rendered, part) in zip(tops, parts, strict=True):
             if part:
-                line.blit(drawn.premul_alpha(), (left, top))
+                line.blit(rendered.premul_alpha(), (left, top))
             left += font.size(part)[0] + space
         return line
 
@@ -190,8 +190,8 @@ class Painter:
         """Return the size in pixels at which the text fits ``width`` units, at most the style's own."""
         pixels = self.px(self.theme.sizes[style.size])
         if width is not None:
-            most = self.px(width)
-            while pixels > _LEAST_PIXELS and self._measure_line(style.face, pixels, words) > most:
+            most_pixels = self.px(width)
+            while pixels > _LEAST_PIXELS and self._measure_line(style.face, pixels, words) > most_pixels:
                 pixels -= max(1, pixels // 24)
         return pixels
 
@@ -245,9 +245,9 @@ class Painter:
         surface = self.words(words, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
-        place = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
-        self.put(surface, place.topleft, alpha)
-        return place
+        text_box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
+        self.put(surface, text_box.topleft, alpha)
+        return text_box
 
     def label(
         self, words: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
@@ -285,7 +285,7 @@ class Painter:
         return y - line_height / 2 - rect[1]
 
     def wrap(self, words: str, width: float, style: Style) -> list[str]:
-        """Return the text in lines of at most ``width`` units. A line never ends at a no-break space."""
+        """Return a text in lines of at most ``width`` units. A line never ends at a no-break space."""
         lines: list[str] = []
         for block in words.split("\n"):
             line = ""
@@ -324,7 +324,7 @@ class Painter:
 
     # ------------------------------------------------------------------ pictures
     def put(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
-        """Draw a premultiplied surface at a position in pixels, its opacity scaled by ``alpha``."""
+        """Draw a premultiplied surface at a position in pixels, with its opacity scaled by ``alpha``."""
         if alpha >= 0.996:
             self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
         elif alpha > 0.004:
@@ -353,13 +353,15 @@ class Painter:
 
         def render_shade() -> pygame.Surface:
             surface = pygame.Surface(box.size, pygame.SRCALPHA)
-            over = 3
+            factor = 3
             big = (
-                pygame.Surface((box.width * over, box.height * over), pygame.SRCALPHA) if radius else surface
+                pygame.Surface((box.width * factor, box.height * factor), pygame.SRCALPHA)
+                if radius
+                else surface
             )
             if radius:
                 pygame.draw.rect(
-                    big, (255, 255, 255, 255), big.get_rect(), border_radius=self.px(radius) * over
+                    big, (255, 255, 255, 255), big.get_rect(), border_radius=self.px(radius) * factor
                 )
                 surface = pygame.transform.smoothscale(big, box.size)
             else:

@@ -60,7 +60,7 @@ class Touch:
 
 
 class Picture:
-    """A renderer of views with one theme at one size. Its only state is caches."""
+    """Renders views with one theme at one size. Its only state is caches."""
 
     def __init__(
         self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None
@@ -84,8 +84,8 @@ class Picture:
         if self._brought is not view.words:
             self._brought, self._texts = view.words, {}
         if (code, zone) not in self._texts:
-            here = self._timezone or (ZoneInfo(zone) if zone else None)
-            self._texts[code, zone] = Texts(code, here, brought=view.words)
+            local_zone = self._timezone or (ZoneInfo(zone) if zone else None)
+            self._texts[code, zone] = Texts(code, local_zone, brought=view.words)
         return self._texts[code, zone]
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
@@ -102,9 +102,9 @@ class Picture:
         if _can_give_up_residual_credit(view):
             draw_residual_key(stage)
         if view.focused and is_choosing(view, self.theme):
-            places = self._list_content_touches(stage)
-            if places:
-                draw_focus(stage, places[view.focus % len(places)].rect)
+            touches = self._list_content_touches(stage)
+            if touches:
+                draw_focus(stage, touches[view.focus % len(touches)].rect)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
@@ -146,12 +146,12 @@ class Picture:
 
     def _find_focused_action(self, stage: Stage) -> Action | None:
         """Return the action of the focused target, or None if the keys have no focus."""
-        places = (
+        touches = (
             self._list_content_touches(stage)
             if stage.view.focused and is_choosing(stage.view, self.theme)
             else []
         )
-        return places[stage.view.focus % len(places)].action if places else None
+        return touches[stage.view.focus % len(touches)].action if touches else None
 
     def choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions that the deck's keys may choose: the targets of the decision or the page, in order."""
@@ -182,58 +182,58 @@ class Picture:
     def _list_content_touches(self, stage: Stage) -> list[Touch]:
         """Return the touch targets of the open page, the pending decision, or the field."""
         view, layout = stage.view, stage.layout
-        found: list[tuple[Rect, Action]] = []
+        targets: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
-            found = list_page_touches(stage)
+            targets = list_page_touches(stage)
         elif view.page is Page.HELP:
-            found = list_sheet_touches(stage)
-            found += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.sheet).items()]
+            targets = list_sheet_touches(stage)
+            targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.sheet).items()]
         elif view.page is Page.GAMES:
-            found = list_menu_touches(view, layout)
+            targets = list_menu_touches(view, layout)
         elif view.page is Page.SLIP:
-            found = list_slip_touches(view, layout)
+            targets = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
-            found = lay_out_reminder_keys(stage) or lay_out_answers(stage)
-            if not found and find_due_reminder(stage) is None and not is_show_running(view, self.theme):
-                found = [
+            targets = lay_out_reminder_keys(stage) or lay_out_answers(stage)
+            if not targets and find_due_reminder(stage) is None and not is_show_running(view, self.theme):
+                targets = [
                     *list_keno_touches(view, layout),
                     *list_area_touches(view, layout),
                     *list_felt_touches(view, layout),
                 ]
-        return [Touch(rect, action) for rect, action in found]
+        return [Touch(rect, action) for rect, action in targets]
 
     def list_touches(self, view: View) -> list[Touch]:
         """Return all touch targets, the topmost first."""
-        found: list[Touch] = []
+        touches: list[Touch] = []
         if self._hide_drawer_behind_page(view).with_bench:
             share = compute_drawer_share(view, self.theme.motion)
-            found.append(
+            touches.append(
                 Touch(
                     find_tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.is_drawer_open else share),
                     Action("drawer"),
                 )
             )
             if view.is_drawer_open:
-                found += [
+                touches += [
                     Touch(c.rect, Action("bench", c.commands))
                     for c in lay_out_controls(self.layout, view, self.texts(view))
                 ]
-                found.append(Touch(self.layout.drawer, Action("")))
+                touches.append(Touch(self.layout.drawer, Action("")))
         stage = self._build_stage(view)
         plate = find_value_plate_rect(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
         if plate is not None and find_due_reminder(stage) is None:
-            found.append(Touch(plate, Action("")))
-        found += self._list_content_touches(stage)
+            touches.append(Touch(plate, Action("")))
+        touches += self._list_content_touches(stage)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
-            found += [Touch(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
+            touches += [Touch(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
         if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
-            found.append(Touch(stage.layout.field, Action("skip")))
+            touches.append(Touch(stage.layout.field, Action("skip")))
         if view.accepts("menu"):
-            found.append(Touch(self.layout.staff, Action("menu")))
+            touches.append(Touch(self.layout.staff, Action("menu")))
         if _can_give_up_residual_credit(view):
-            found.append(Touch(self.layout.message, Action("residual")))
-        found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
-        return found
+            touches.append(Touch(self.layout.message, Action("residual")))
+        touches += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
+        return touches
 
     def touched(self, view: View, x: float, y: float) -> Action | None:
         """Return the action of a touch at a position in units, or None if there is no target."""

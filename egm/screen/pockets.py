@@ -7,9 +7,9 @@ def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str
     """Return the spots that bet on a pocket and on ``each_side`` pockets on either side of it, in wheel order."""
     if pocket not in table.wheel:
         return ()
-    place, count = table.wheel.index(pocket), len(table.wheel)
+    pocket_index, count = table.wheel.index(pocket), len(table.wheel)
     straight = map_pockets_to_straights(table)
-    around = (table.wheel[(place + step) % count] for step in range(-each_side, each_side + 1))
+    around = (table.wheel[(pocket_index + step) % count] for step in range(-each_side, each_side + 1))
     return tuple(straight[each] for each in around if each in straight)
 
 

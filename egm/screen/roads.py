@@ -21,14 +21,14 @@ Often = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Win:
-    """A mark of the big road: the winning side, and the number of ties that go with it."""
+    """A mark of baccarat's big road: the winning side, and the number of ties that go with it."""
 
     side: str
     ties: int = 0
 
 
 def place_bead_plate(results: Sequence[str]) -> dict[Place, str]:
-    """Return the position of every result, column by column from the top; ``results`` are the oldest first."""
+    """Return the position of every result on the bead plate, column by column from the top; the oldest comes first."""
     return {(n // DEEP, n % DEEP): result for n, result in enumerate(results)}
 
 
@@ -55,7 +55,7 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Wi
 
 
 def derive_road_marks(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
-    """Return the marks of big eye boy (``back`` 1), small road (2) or cockroach pig (3).
+    """Return the marks of a derived road: big eye boy (``back`` 1), small road (2) or cockroach pig (3).
 
     Marks start at the second mark of column ``back`` + 1 of the big road, or else at the next column; from
     there each mark of the big road makes one. The first mark of a column is red if the previous column is as
@@ -74,7 +74,7 @@ def derive_road_marks(columns: Sequence[Sequence[Win]], back: int) -> list[Colou
 
 
 def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
-    """Arrange marks in columns: each run of equal colours is one column."""
+    """Return the marks of a road in columns: each run of equal colours is one column."""
     columns: list[list[Colour]] = []
     for mark in marks:
         if columns and columns[-1][-1] == mark:
@@ -98,19 +98,19 @@ def count_most_and_least(
 
 
 def place_road_marks(lengths: Sequence[int]) -> list[list[Place]]:
-    """Return the position of each mark of each column: down as far as there is room, then to the right."""
-    taken: set[Place] = set()
-    found: list[list[Place]] = []
+    """Return the position of each mark in a road's columns: down as far as there is room, then to the right."""
+    occupied: set[Place] = set()
+    positions_by_column: list[list[Place]] = []
     first = -1
     for length in lengths:
-        first = next(c for c in range(first + 1, first + 2 + len(taken)) if (c, 0) not in taken)
+        first = next(c for c in range(first + 1, first + 2 + len(occupied)) if (c, 0) not in occupied)
         column, row, turned = first, 0, False
-        places = []
+        positions = []
         for number in range(length):
             if number:
-                turned = turned or row + 1 == DEEP or (column, row + 1) in taken
+                turned = turned or row + 1 == DEEP or (column, row + 1) in occupied
                 column, row = (column + 1, row) if turned else (column, row + 1)
-            taken.add((column, row))
-            places.append((column, row))
-        found.append(places)
-    return found
+            occupied.add((column, row))
+            positions.append((column, row))
+        positions_by_column.append(positions)
+    return positions_by_column

@@ -14,7 +14,7 @@ from egm.screen.table import is_table
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """The amounts that a round staked and returned, in minor units, and how it ended.
+    """The result of a table round: what it staked and returned, in minor units, and how it ended.
 
     ``staked_cents`` and ``returned_cents`` count the bets that the round has decided. If ``pays_by_table``,
     cards are held and drawn, and the return is a prize of a pay table, as with reels: it does not include the
@@ -47,11 +47,11 @@ def build_round_result(play: Play, game: GameView | None, snapshot: Snapshot | N
     unit_cents, rows = snapshot.denomination_cents, play.settlements
     staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
     pays = any(each.get("pays") for each in rows)
-    same = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
+    is_push = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
     return RoundResult(
         staked_cents=staked * unit_cents,
         returned_cents=returned * unit_cents,
-        is_push=staked > 0 and same and not pays,
+        is_push=staked > 0 and is_push and not pays,
         pays_by_table=bool(game.presentation.get("hold")),
         display=play.display,
         point_before=None if play.display.get("come_out", True) else snapshot.felt.point,

@@ -29,7 +29,7 @@ _TYPED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The attendant's unfinished input on the open page."""
+    """The attendant's unfinished input on the open service page."""
 
     page_id: str = ""
     typed: str = ""
@@ -63,7 +63,7 @@ def update_desk_for_page(desk: Desk, page: ServicePage | None, now: float) -> De
 
 
 def append_character(desk: Desk, page: ServicePage, char: str) -> Desk:
-    """Append one character, if the prompt accepts it and has room."""
+    """Append one character to the page's input, if its prompt accepts the character and has room."""
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(desk.typed) >= prompt.length_max:
         return desk
@@ -71,8 +71,8 @@ def append_character(desk: Desk, page: ServicePage, char: str) -> Desk:
     if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
         return desk
     text = desk.typed + char
-    found = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
-    return replace(found, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
+    searched_desk = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
+    return replace(searched_desk, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
 
 
 def apply_page_action(

@@ -25,12 +25,12 @@ _TURNED: Final = 0.55
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being presented: when it began, when PLAY shortened it, and whether its end was reported.
+    """An outcome being presented: when its show began, when PLAY shortened it, and whether its end was reported.
 
     ``cuts`` are seconds from its beginning; each ends the movement at that time. ``before`` is what the reels
     showed before. A game with decisions is presented in parts: a part that leads to a decision is not
-    ``is_complete``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an earlier
-    part, when the game had won ``seen_credits``.
+    ``is_complete``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an
+    earlier part, when the game had won ``seen_credits``.
     """
 
     play: Play
@@ -50,7 +50,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The times of one step, in seconds from the show's start: each reel's stop, all stopped, end.
+    """The times of one step of a show, in seconds from the show's start: each reel's stop, all stopped, end.
 
     ``title`` is when the title card of a feature that begins with this step appears; it disappears at
     ``begin``.
@@ -85,7 +85,7 @@ def find_step_stage(show: Show, index: int) -> str:
 
 
 def is_feature(show: Show, index: int) -> bool:
-    """Return whether a step is played in another stage than the first step. Double-up is no feature."""
+    """Return whether a step of a show is played in another stage than its first step. Double-up is no feature."""
     step, first = show.steps[index], show.steps[0]
     if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
         return False
@@ -94,12 +94,12 @@ def is_feature(show: Show, index: int) -> bool:
 
 def find_feature_steps(show: Show, index: int) -> range:
     """Return the indices of the adjacent steps in the same stage."""
-    stage, first, after = find_step_stage(show, index), index, index + 1
+    stage, first, end_index = find_step_stage(show, index), index, index + 1
     while first and find_step_stage(show, first - 1) == stage:
         first -= 1
-    while after < len(show.steps) and find_step_stage(show, after) == stage:
-        after += 1
-    return range(first, after)
+    while end_index < len(show.steps) and find_step_stage(show, end_index) == stage:
+        end_index += 1
+    return range(first, end_index)
 
 
 def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
@@ -117,8 +117,8 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
         for award in step.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
-    most = len(played) if show.is_complete else awarded  # The game may limit the number of free games.
-    return number, max(number, min(awarded, most))
+    most_games = len(played) if show.is_complete else awarded  # The game may limit the number of free games.
+    return number, max(number, min(awarded, most_games))
 
 
 def has_title(show: Show, index: int) -> bool:
@@ -217,21 +217,23 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
         return _advance_step(time, time.spun - cut, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _advance_step(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
-    least = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
-    stops, apart = (
+    earliest = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
+    stops, are_separate = (
         list(time.stops),
         0.0 if isinstance(step, TableStep) else _NEXT_STOPPING,
     )  # Cards are all dealt at once.
-    for place, part in enumerate(turning):
-        stops[part] = min(stops[part], least + place * apart)
+    for part_index, part in enumerate(turning):
+        stops[part] = min(stops[part], earliest + part_index * are_separate)
     gained = max(time.stops) - max(stops)
     return replace(time, stops=tuple(stops), spun=time.spun - gained, end=time.end - gained)
 
 
-def _advance_step(time: StepTime, by: float, first: int, *, begin: float | None = None) -> StepTime:
-    """Return the times of a step in which everything from part ``first`` on happens ``by`` seconds earlier."""
-    stops = tuple(stop if i < first else stop - by for i, stop in enumerate(time.stops))
-    return StepTime(time.title, time.begin if begin is None else begin, stops, time.spun - by, time.end - by)
+def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
+    """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
+    stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
+    return StepTime(
+        time.title, time.begin if begin is None else begin, stops, time.spun - seconds, time.end - seconds
+    )
 
 
 def count_step_parts(step: Step) -> int:
@@ -263,12 +265,12 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
     """Return when the parts of one step happen; the first ``opened`` parts have already happened."""
     if isinstance(step, Result):
-        held = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
+        held_reels = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step
         for reel in range(len(step.window)):
-            if reel not in held:
+            if reel not in held_reels:
                 at += motion.stop_step + (motion.anticipation if reel in step.awaited and not calm else 0.0)
-            stops.append(begin if reel in held else at)
+            stops.append(begin if reel in held_reels else at)
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.falls) - 1)
         return StepTime(0.0, begin, tuple(stops), spun, spun)
     if isinstance(step, TableStep):

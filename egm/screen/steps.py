@@ -12,7 +12,7 @@ from egm.screen.outcome import Field, OutcomeError, Result, read_result
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The content of a coin, a box or a wheel segment."""
+    """The award in a coin, a box or a wheel segment of a feature."""
 
     name: str
     credits: int
@@ -20,7 +20,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class HoldStep:
-    """Hold-and-spin: cells column by column, each spin's coins by index (or None), and the spins left."""
+    """A hold-and-spin feature: cells column by column, each spin's coins by index (or None), and the spins left."""
 
     stage: str
     coins: tuple[Item, ...]
@@ -41,7 +41,7 @@ class PickStep:
 
 @dataclass(frozen=True, slots=True)
 class WheelStep:
-    """A bonus wheel: its segments in order, and the winning one."""
+    """A spin of a bonus wheel: its segments in order, and the winning one."""
 
     stage: str
     parts: tuple[Item, ...]
@@ -51,7 +51,7 @@ class WheelStep:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One way of a Keno ticket: its numbers, those that were drawn, and its pay."""
+    """One way of a Keno ticket (a combination of its groups): its numbers, those that were drawn, and its pay."""
 
     numbers: tuple[int, ...]
     hits: tuple[int, ...]

@@ -61,7 +61,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A named (announced) bet, placed by one touch: the number of chips on each spot."""
+    """A named (announced) bet at a table, placed by one touch: the number of chips on each bet spot."""
 
     names: Mapping[str, str]
     chips: Bets
@@ -95,10 +95,12 @@ class Table:
     def chips(self) -> tuple[int, ...]:
         """Return the chip values, ascending: from the smallest bet, none above the largest."""
         spots = self.spots.values()
-        least = min((spot.step for spot in spots), default=1)
-        most = max((spot.most for spot in spots), default=1)
-        fit = [value for value in _VALUES if least < value <= most and value % least == 0]
-        return (least, *fit[: _CHIPS - 1])
+        smallest_step = min((spot.step for spot in spots), default=1)
+        largest_bet = max((spot.most for spot in spots), default=1)
+        fit = [
+            value for value in _VALUES if smallest_step < value <= largest_bet and value % smallest_step == 0
+        ]
+        return (smallest_step, *fit[: _CHIPS - 1])
 
     @property
     def least(self) -> int:
@@ -107,7 +109,7 @@ class Table:
 
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
-        """Return the spots of each group, in layout order."""
+        """Return the bet spots of each group of bets, in layout order."""
         return _group_spots(self)
 
     @property
@@ -118,10 +120,10 @@ class Table:
 
 @lru_cache(maxsize=64)
 def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
-    found: dict[str, list[Spot]] = {}
+    spots_by_group: dict[str, list[Spot]] = {}
     for spot in table.spots.values():
-        found.setdefault(spot.group, []).append(spot)
-    return {group: tuple(spots) for group, spots in found.items()}
+        spots_by_group.setdefault(spot.group, []).append(spot)
+    return {group: tuple(spots) for group, spots in spots_by_group.items()}
 
 
 @lru_cache(maxsize=64)
@@ -194,10 +196,10 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
     """Return the betting spots; if spots require each other in a cycle, each lists the others in ``round``."""
 
     def list_cycle(spot: Spot) -> tuple[str, ...]:
-        found = [spot.id]
-        while (needs := spots[found[-1]].needs) is not None and needs not in found:
-            found.append(needs)
-        return tuple(found[1:]) if needs == spot.id else ()
+        cycle = [spot.id]
+        while (needs := spots[cycle[-1]].needs) is not None and needs not in cycle:
+            cycle.append(needs)
+        return tuple(cycle[1:]) if needs == spot.id else ()
 
     return {name: replace(spot, round=list_cycle(spot)) for name, spot in spots.items()}
 
@@ -209,11 +211,11 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 # ---------------------------------------------------------------------- chips
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """The player's chips: the new bets, their undo history, and the selected tool.
+    """The player's chips on a table: the new bets, their undo history, and the selected tool.
 
     ``bets`` are credits by spot, negative if a standing bet is to be taken down. ``last`` is what the last
-    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last touched;
-    ``refused`` is why the last touch changed nothing (a catalogue key).
+    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last
+    touched; ``refused`` is why the last touch changed nothing (a catalogue key).
     """
 
     bets: Bets = field(default_factory=dict)
@@ -244,11 +246,11 @@ class Chips:
     def changed(self, bets: Bets, touched: str = "") -> "Chips":
         """Return the chips with these bets instead; the previous bets can be restored by undo."""
         laid_bets = {spot: each for spot, each in bets.items() if each}
-        before = (*self.before, self.bets)[-_UNDO:]
+        undo_history = (*self.before, self.bets)[-_UNDO:]
         return replace(
             self,
             bets=laid_bets,
-            before=before,
+            before=undo_history,
             explained_spot=touched or self.explained_spot,
             refused="",
             due=False,
@@ -257,7 +259,7 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of the table's current state in addition to those of each spot.
+    """The bet limits in a table's current state, in addition to those of each bet spot.
 
     They are the credit, the standing bets, the spots closed now, and the venue's minimum and maximum.
     """
@@ -271,7 +273,7 @@ class Limits:
     """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
     def spot(self, spot: Spot) -> Spot:
-        """Return a spot with the values that apply in the table's current state."""
+        """Return a bet spot with the limits that apply in the table's current state."""
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
 
@@ -282,8 +284,8 @@ class Limits:
     def most(self, spot: Spot, bets: Bets) -> int:
         """Return the maximum bet on a spot: its own limit, or a multiple of the bet it depends on."""
         times = spot.most_times
-        most = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
-        return most if self.most_here is None else min(most, self.most_here)
+        maximum = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
+        return maximum if self.most_here is None else min(maximum, self.most_here)
 
     def room(self, bets: Bets) -> int | None:
         """Return the most that may be newly staked under the venue's maximum, or None if there is no maximum.
@@ -334,7 +336,7 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: Limits) -> tuple[str, tup
 def place_chips(
     table: Table, chips: Chips, spots: tuple[str, ...], limits: Limits, times: Bets | None = None
 ) -> Chips:
-    """Return the chips after a touch of these spots with the selected tool; all of them change, or none.
+    """Return the chips after a touch of these bet spots with the selected tool; all of them change, or none.
 
     ``times`` is the number of chips on each spot, one if not given.
     """
@@ -348,19 +350,19 @@ def place_chips(
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {each: limits.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
-        after, why = _add_chip(
+        new_credits, why = _add_chip(
             table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
         )
         if why:
             return replace(chips, explained_spot=name, refused=why)
-        bets[name] = after
+        bets[name] = new_credits
     bets = _update_dependent_bets(table, bets, limits)
     why = _find_exceeded_limit(table, bets, limits)
     return replace(chips, explained_spot=spots[0], refused=why) if why else chips.changed(bets, spots[0])
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the spot that receives the chip.
+    """Return the bet spot that receives the chip.
 
     If a spot is always bet together with the spot it depends on, that is the latter.
     """
@@ -374,20 +376,22 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: Limits) -> str:
     ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
     """
     total, room = sum(each for each in bets.values() if each > 0), limits.room(bets)
-    more = sum((table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0))
+    reserve_credits = sum(
+        (table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0)
+    )
     if total > limits.credits:
         return "credit"
     if table.most is not None and total + sum(limits.standing.values()) > table.most:
         return "table"
-    if room is not None and total + more > room:
+    if room is not None and total + reserve_credits > room:
         return "here"
-    return "raise" if total + more > limits.credits else ""
+    return "raise" if total + reserve_credits > limits.credits else ""
 
 
 def list_chip_values(table: Table, limits: Limits) -> tuple[int, ...]:
     """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
-    least, *more = table.chips
-    return (least, *(value for value in more if limits.most_here is None or value <= limits.most_here))
+    lowest, *higher = table.chips
+    return (lowest, *(value for value in higher if limits.most_here is None or value <= limits.most_here))
 
 
 def find_chip_value(table: Table, chips: Chips, limits: Limits) -> int:
@@ -409,13 +413,13 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
     spot = limits.spot(spot)
     if spot.share is not None:
         value = _find_needed_bet(spot, bets, limits) // spot.share - stood - now
-    wanted = max(stood + now + value, spot.least) - stood
-    wanted = -(-wanted // spot.step) * spot.step
-    wanted = min(wanted, (limits.most(spot, bets) - stood) // spot.step * spot.step)
-    if wanted <= now or stood + wanted < spot.least:
+    new_credits = max(stood + now + value, spot.least) - stood
+    new_credits = -(-new_credits // spot.step) * spot.step
+    new_credits = min(new_credits, (limits.most(spot, bets) - stood) // spot.step * spot.step)
+    if new_credits <= now or stood + new_credits < spot.least:
         return now, "most"
-    why = _find_exceeded_limit(table, {**bets, spot.id: wanted}, limits)
-    return (now, why) if why else (wanted, "")
+    why = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
+    return (now, why) if why else (new_credits, "")
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, limits: Limits) -> int:
@@ -456,10 +460,14 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
         return replace(chips, explained_spot=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
     bets = _update_dependent_bets(table, bets, limits)
-    for name, each in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
-        other = limits.spot(table.spots[name])
-        if each > 0 and (
-            find_closed_reason(other, bets, limits)[0] or limits.on(bets, name) > limits.most(other, bets)
+    for (
+        name,
+        credits_,
+    ) in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
+        other_spot = limits.spot(table.spots[name])
+        if credits_ > 0 and (
+            find_closed_reason(other_spot, bets, limits)[0]
+            or limits.on(bets, name) > limits.most(other_spot, bets)
         ):
             return replace(chips, explained_spot=spot, refused="needed")
     return chips.changed(bets, spot)
@@ -505,22 +513,22 @@ def double_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
     )
 
 
-def _replace_bets(table: Table, chips: Chips, wanted: Bets, limits: Limits) -> Chips:
+def _replace_bets(table: Table, chips: Chips, target_bets: Bets, limits: Limits) -> Chips:
     """Place bets of these amounts, each up to its maximum.
 
     Keep the previous bets, and return the reason in ``refused``, if credit or a limit does not cover them
     all.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
-    why = "" if wanted else "nothing"
+    why = "" if target_bets else "nothing"
     for name in table.spots:
-        if wanted.get(name, 0) > 0:
-            bets[name], reason = _add_chip(table, table.spots[name], bets, wanted[name], limits)
+        if target_bets.get(name, 0) > 0:
+            bets[name], reason = _add_chip(table, table.spots[name], bets, target_bets[name], limits)
             why = reason or why
     new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, limits).items() if each}
-    over = _find_exceeded_limit(table, new_bets, limits)
-    if over or why in {"credit", "raise"} or new_bets == chips.bets:
-        return replace(chips, refused=over or why or "most")
+    exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
+    if exceeded_limit or why in {"credit", "raise"} or new_bets == chips.bets:
+        return replace(chips, refused=exceeded_limit or why or "most")
     return replace(chips.changed(new_bets), refused=why)
 
 

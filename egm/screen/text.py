@@ -109,11 +109,11 @@ class Texts:
     ) -> None:
         self.language = language_from_code(language)
         self.locale = LOCALES[self.language]
-        own = (brought or {}).get(self.language, {})
+        texts_of_language = (brought or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
-        brought_texts = {key: typeset(text, self.language) for key, text in own.items()}
+        brought_texts = {key: typeset(text, self.language) for key, text in texts_of_language.items()}
         self._texts = (
-            {**brought_texts, **catalogue} if own else catalogue
+            {**brought_texts, **catalogue} if texts_of_language else catalogue
         )  # A text of the catalogue has priority.
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
@@ -171,9 +171,9 @@ class Texts:
 
     def counted(self, key: str, count: int, **values: object) -> str:
         """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""
-        one = f"{key}_one"
+        singular_key = f"{key}_one"
         words = {"count": self.number(count), **values}
-        return self.say(one if self.is_one(count) and self.has(one) else key, **words)
+        return self.say(singular_key if self.is_one(count) and self.has(singular_key) else key, **words)
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text of this language among ``names`` (by language code), or else the first."""

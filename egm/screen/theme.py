@@ -28,9 +28,9 @@ def parse_colour(text: str) -> Colour:
     return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
 
 
-def mix(one: Colour, other: Colour, share: float) -> Colour:
-    """Return the colour ``share`` (0 to 1) of the way from ``one`` to ``other``."""
-    r, g, b, a = (round(x + (y - x) * share) for x, y in zip(one, other, strict=True))
+def mix(first: Colour, second: Colour, share: float) -> Colour:
+    """Return the colour ``share`` (0 to 1) of the way from ``first`` to ``second``."""
+    r, g, b, a = (round(x + (y - x) * share) for x, y in zip(first, second, strict=True))
     return (r, g, b, a)
 
 
@@ -107,13 +107,13 @@ class Theme:
     celebration_levels: tuple[int, ...]
     looks: Mapping[str, Look]
 
-    def look(self, game_id: str, family: str, wanted: str = "") -> Look:
+    def look(self, game_id: str, family: str, requested: str = "") -> Look:
         """Return a game's look: the requested one, the longest name that its id begins with, or its family's.
 
         If none of these exists, the choice depends on the id alone and stays the same.
         """
-        if wanted in self.looks:
-            return self.looks[wanted]
+        if requested in self.looks:
+            return self.looks[requested]
         fitting = [name for name in self.looks if game_id.startswith(name)]
         for key in (max(fitting, key=len, default=""), family):
             if key in self.looks:

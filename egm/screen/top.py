@@ -118,11 +118,11 @@ def _draw_board(stage: Stage) -> None:
     if levels:
         sheets = -(-len(levels) // _LEVELS_MOST)
         sheet = int(stage.view.now / _TURN_SECONDS) % sheets
-        shown = levels[sheet * _LEVELS_MOST : (sheet + 1) * _LEVELS_MOST]
+        shown_levels = levels[sheet * _LEVELS_MOST : (sheet + 1) * _LEVELS_MOST]
         x, y, w, h = rect
-        step = (h - 20) / len(shown)
+        step = (h - 20) / len(shown_levels)
         tall = min(step - 12, 320.0)
-        for i, level in enumerate(shown):
+        for i, level in enumerate(shown_levels):
             top = y + 10 + i * step + (step - tall) / 2
             draw_level(stage, level, (x + 20, top, w - 40, tall), "title" if tall > 190 else "lead")
         return
@@ -131,7 +131,7 @@ def _draw_board(stage: Stage) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A prize on the top screen: its symbols or its text, and its pay."""
+    """A row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
     icons: tuple[str, ...]
     words: str
@@ -176,6 +176,7 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
 
 
 def _draw_prizes(stage: Stage, rect: Rect) -> None:
+    """Draw the game's highest prizes on the top screen, each with its symbols or text and its pay."""
     x, y, w, h = rect
     p = stage.painter
     heading, rows = _list_highest_prizes(stage)
@@ -186,8 +187,8 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         p.shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
         side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
-            place: Rect = (x + 60 + n * side, middle - side / 2, side, side)
-            p.art(("symbol", symbol), place, partial(p.symbol, symbol, ""))
+            icon_rect: Rect = (x + 60 + n * side, middle - side / 2, side, side)
+            p.art(("symbol", symbol), icon_rect, partial(p.symbol, symbol, ""))
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
             style = Style("strong", "title" if step > 70 else "lead", "text")
@@ -214,7 +215,7 @@ def _draw_foot(stage: Stage) -> None:
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
     """Draw why play has stopped; while staff use the service menu, show the machine as out of service."""
-    shown = Scene.OUT if scene is Scene.SERVICE else scene
+    shown_scene = Scene.OUT if scene is Scene.SERVICE else scene
     screen = (0.0, 0.0, *map(float, stage.layout.size))
     bar: Rect = (0.0, screen[3], screen[2], 0.0)
-    draw_lockup(replace(stage, layout=replace(stage.layout, bar=bar)), shown)
+    draw_lockup(replace(stage, layout=replace(stage.layout, bar=bar)), shown_scene)

@@ -50,7 +50,7 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """The meaning of a touch, a key or a button."""
+    """An action of a player or staff: the meaning of a touch, a key or a button."""
 
     name: str
     value: Any = None
@@ -144,7 +144,7 @@ class View:
             return Scene.LOST
         if snapshot.page is not None:
             return Scene.SERVICE
-        named = {
+        scenes_by_state = {
             "boot": Scene.BOOT,
             "self_test": Scene.BOOT,
             "door_open": Scene.DOOR,
@@ -154,8 +154,8 @@ class View:
             "locked": Scene.LOCKED,
             "out_of_service": Scene.OUT,
         }
-        if snapshot.state in named:
-            return named[snapshot.state]
+        if snapshot.state in scenes_by_state:
+            return scenes_by_state[snapshot.state]
         empty = snapshot.credit_cents == 0 and not snapshot.standing
         quiet = snapshot.state == "idle" and empty and self.page is Page.NONE
         return Scene.ATTRACT if quiet and self.now - self.active_at > ATTRACT_AFTER else Scene.GAME
@@ -205,8 +205,8 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     line = build_view_timeline(view, theme)
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
-    shown = line.rolled if view.decision.kind == "double_up" else line.spun
-    return view.now - view.show.began >= shown
+    shown_at = line.rolled if view.decision.kind == "double_up" else line.spun
+    return view.now - view.show.began >= shown_at
 
 
 def is_marking_decision(view: View) -> bool:
@@ -221,7 +221,7 @@ def is_text_field_open(view: View) -> bool:
 
 
 def may_answer(view: View) -> bool:
-    """Return whether the marked reels or cards are a permitted answer."""
+    """Return whether the reels or cards now marked are a permitted answer to the pending decision."""
     decision = view.decision
     return decision is not None and (decision.kind != "set" or view.held in decision.options)
 

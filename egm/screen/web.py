@@ -62,19 +62,19 @@ _ENTRY_SECONDS: Final = 5.0
 _ENTERING_MAX: Final = 32
 
 
-def find_changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
-    """Return the rows that differ, as (first row, number of rows), in bands of :data:`BAND`, neighbours joined."""
+def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: int) -> list[tuple[int, int]]:
+    """Return the rows in which two frames differ, as (first row, number of rows), in bands of :data:`BAND`, joined."""
     row = width * 4
-    found: list[tuple[int, int]] = []
+    bands: list[tuple[int, int]] = []
     for top in range(0, height, BAND):
         rows = min(BAND, height - top)
-        if before[top * row : (top + rows) * row] == after[top * row : (top + rows) * row]:
+        if old_frame[top * row : (top + rows) * row] == new_frame[top * row : (top + rows) * row]:
             continue
-        if found and sum(found[-1]) == top:
-            found[-1] = (found[-1][0], found[-1][1] + rows)
+        if bands and sum(bands[-1]) == top:
+            bands[-1] = (bands[-1][0], bands[-1][1] + rows)
         else:
-            found.append((top, rows))
-    return found
+            bands.append((top, rows))
+    return bands
 
 
 def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
@@ -96,7 +96,7 @@ def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> byte
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class BrowserMessage:
     """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
 
     shown: bool = False
@@ -132,19 +132,19 @@ class _Session(BaseModel):
     session: Annotated[str, Field(max_length=256)]
 
 
-def read_input(line: str | bytes) -> Heard:
+def read_input(line: str | bytes) -> BrowserMessage:
     """Read a browser's message. A message with any invalid field has no effect."""
     try:
         message = _PageMessage.model_validate_json(line)
     except ValueError:
-        return Heard()
+        return BrowserMessage()
     did = find_action_by_name(message.key, message.char) if message.tap is None else Tap(*message.tap)
     if message.calm is not None:
         did = Action("calm", message.calm)
     if message.room is None:
-        return Heard(message.shown, did)
+        return BrowserMessage(message.shown, did)
     wide, high, *density = message.room
-    return Heard(message.shown, did, (int(wide), int(high)), *density)
+    return BrowserMessage(message.shown, did, (int(wide), int(high)), *density)
 
 
 def read_session(line: str | bytes) -> str:
@@ -172,7 +172,7 @@ def choose_fitting_layout(
 
 
 class _Visitor(ServerConnection):
-    """A connection, listed in ``entering`` until it ends or its session is accepted."""
+    """A browser's connection, listed in ``entering`` until it ends or its session is accepted."""
 
     entering: "deque[_Visitor]"
 
@@ -195,7 +195,7 @@ class _Visitor(ServerConnection):
 
 
 class Web:
-    """A server for one browser. The server runs in a thread; frames and inputs are exchanged under a lock."""
+    """A web server that shows the picture in one browser. It runs in a thread; a lock protects frames and inputs."""
 
     def __init__(
         self,
@@ -257,9 +257,9 @@ class Web:
         with self._lock:
             did = list(self._inputs)
             self._inputs.clear()
-            wanted = self._wanted
-        if wanted != self._fitted and not did:
-            self._fit(*wanted)
+            layout_and_scale = self._wanted
+        if layout_and_scale != self._fitted and not did:
+            self._fit(*layout_and_scale)
         return did
 
     def _fit(self, layout: Layout, scale: float) -> None:
@@ -277,18 +277,18 @@ class Web:
 
     def show(self) -> None:
         """Send the browser the rows of the picture that have changed."""
-        after = self._surface.get_buffer().raw
+        new_frame = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
-            before, viewer = self._shown, self._viewer
-        bands = find_changed_bands(before, after, width, height) if before else [(0, height)]
+            old_frame, viewer = self._shown, self._viewer
+        bands = find_changed_bands(old_frame, new_frame, width, height) if old_frame else [(0, height)]
         if not bands or viewer is None:
             return
         message = encode_pieces(self._surface, bands)
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._shown, self._ready = after, False
+            self._shown, self._ready = new_frame, False
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
@@ -319,7 +319,7 @@ class Web:
         self._queue_message(json.dumps({"channel": channel, "level": level}))
 
     def _queue_message(self, message: str) -> None:
-        """Queue a message to the viewer; disconnect a viewer that leaves too many messages unacknowledged."""
+        """Queue a message to the browser; disconnect a browser that leaves too many messages unacknowledged."""
         with self._lock:
             viewer = self._viewer
             deaf = self._unheard >= _UNHEARD_MAX
@@ -334,7 +334,7 @@ class Web:
         )
 
     async def _push_message(self, viewer: ServerConnection, message: str) -> None:
-        """Send a queued message to the viewer, and count it as sent."""
+        """Send a queued message to the browser, and count it as sent."""
         try:
             await self._push(viewer, message)
         finally:

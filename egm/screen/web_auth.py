@@ -65,7 +65,7 @@ def _digest_session(session: str) -> str:
 
 
 class Door:
-    """The handler of the browser's requests; ``port`` is set once the server listens."""
+    """Answers the browser's requests to this screen; ``port`` is set once the server listens."""
 
     def __init__(
         self,
@@ -102,8 +102,8 @@ class Door:
             return answer(HTTPStatus.MISDIRECTED_REQUEST, "This machine's screen has another address.\n")
         path, _mark, query = request.path.partition("?")
         if path == "/link":
-            own = request.headers.get("Origin") == f"http://{host}"
-            return None if own else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
+            is_own_origin = request.headers.get("Origin") == f"http://{host}"
+            return None if is_own_origin else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
         if path.startswith("/sound/") and self.knows(_read_session(request)):
             family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
             data = self._sound_of(cue, family)
@@ -129,10 +129,12 @@ class Door:
     def knows(self, session: str) -> bool:
         """Return whether this session belongs to an authenticated browser, and renew it."""
         now = self._clock()
-        self._sessions = [each for each in self._sessions if now - each.heard < IDLE_SECONDS]
-        for each in self._sessions:
-            if is_token(_digest_session(session), each.digest):
-                each.heard = now
+        self._sessions = [
+            known_session for known_session in self._sessions if now - known_session.heard < IDLE_SECONDS
+        ]
+        for known_session in self._sessions:
+            if is_token(_digest_session(session), known_session.digest):
+                known_session.heard = now
                 self._save_sessions()
                 return True
         return False
@@ -171,8 +173,8 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
 
 def _read_session(request: Request) -> str:
     """Return the session in a request's header, or ""."""
-    shown = request.headers.get("Authorization", "")
-    return shown.removeprefix(_SHOWN_AS) if shown.startswith(_SHOWN_AS) else ""
+    header = request.headers.get("Authorization", "")
+    return header.removeprefix(_SHOWN_AS) if header.startswith(_SHOWN_AS) else ""
 
 
 def build_page_response(session: str) -> Response:

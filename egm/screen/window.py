@@ -19,11 +19,11 @@ _BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
 
 def _read_typed_character(event: pygame.event.Event) -> str:
     """Return the character that a key types; a console without a keyboard layout uses the plain key."""
-    held = event.dict.get("mod", 0)
-    if held & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
+    modifiers = event.dict.get("mod", 0)
+    if modifiers & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
         return ""
     plain = chr(event.key) if event.key < 0x7F else ""
-    plain = plain.upper() if held & (pygame.KMOD_SHIFT | pygame.KMOD_CAPS) else plain
+    plain = plain.upper() if modifiers & (pygame.KMOD_SHIFT | pygame.KMOD_CAPS) else plain
     return str(event.dict.get("unicode") or plain)
 
 
@@ -104,10 +104,10 @@ class Window:
         scale = min(wide / layout.size[0], high / layout.size[1])
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         w, h = self.picture.pixels
-        place = pygame.Rect((wide - w) // 2, (high - h) // 2, w, h).clip(self._display.get_rect())
+        picture_rect = pygame.Rect((wide - w) // 2, (high - h) // 2, w, h).clip(self._display.get_rect())
         self._display.fill((0, 0, 0))
-        self._target = self._display.subsurface(place)
-        self._place = place
+        self._target = self._display.subsurface(picture_rect)
+        self._place = picture_rect
 
     def inputs(self) -> list[Tap | Action] | None:
         """Return the touches and keys, or None if the window was closed."""
@@ -118,8 +118,8 @@ class Window:
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display
                 self._fit()
-            elif (place := self._find_touch_point(event)) is not None:
-                x, y = place
+            elif (point := self._find_touch_point(event)) is not None:
+                x, y = point
                 did.append(
                     Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
                 )

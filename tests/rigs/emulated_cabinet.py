@@ -116,7 +116,7 @@ class Cabinet:
 
     def on(self, *more):
         ports = {name: self.state.run / "dev" / name for name in PORTS}
-        self.computer = Emulated(self.folder, self.disks, ports, more=more)
+        self.computer = Emulated(self.folder, self.disks, ports, more_arguments=more)
 
     def off(self):
         if self.computer is not None:

@@ -2,7 +2,7 @@
 
 from egm.clock import SystemClock
 from egm.testing.machine import ScriptedStep
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
 
@@ -31,7 +31,7 @@ class RealController:
         return self.real.values()
 
     def hear(self, message):
-        return [self.spoil(answer) for answer in self.real.take([Heard(message.machine, message)])]
+        return [self.spoil(answer) for answer in self.real.take([ReceivedMessage(message.machine, message)])]
 
     @property
     def hits(self):

@@ -36,15 +36,15 @@ class GamesAtHand:
                 self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the definition with that digest, or None if neither the shelf nor the journal has it."""
+        """Return the game definition with that digest, or None if neither the shelf nor the journal has it."""
         return self._shelf.find(game_id, digest) or self._find_in_journal(digest)
 
     def is_only_in_journal(self, game_id: str, digest: str) -> bool:
-        """Return whether a definition is available only from the journal."""
+        """Return whether a game definition is available only from the journal, not from the shelf."""
         return self._shelf.find(game_id, digest) is None and self._find_in_journal(digest) is not None
 
     def _find_in_journal(self, digest: str) -> Game | None:
-        """Return the definition whose text the journal stores under ``digest``, or None without a valid one."""
+        """Return the game definition whose text the journal stores under ``digest``, or None without a valid one."""
         stored_text = self._texts.get(digest)
         game = None if stored_text is None else _parse_game(stored_text)
         return game if game is not None and game.digest == digest else None

@@ -84,7 +84,7 @@ class ClearAudit:
             self._fault(entry, f"the clear's record cannot be read: {why!r}")
 
     def _check_opening_entry(self, entry: StoredEntry) -> None:
-        """Check that the entry is the next authorised one, and moves no more money than its claim allows."""
+        """Check that the entry is the next one the clear authorised, and moves no more money than its claim allows."""
         entry_id, expected_digest = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
             self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")
@@ -94,10 +94,10 @@ class ClearAudit:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))
-        paid = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
-        self._moved[name] = self._moved.get(name, 0) + paid
+        paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == SOURCE)
+        self._moved[name] = self._moved.get(name, 0) + paid_cents
         claim = self._claims.get(name)
-        if paid and (claim is None or self._moved[name] > _find_claim_limit(claim)):
+        if paid_cents and (claim is None or self._moved[name] > _find_claim_limit(claim)):
             self._fault(entry, f"{self._moved[name]} cents are carried over under {name or 'no claim'}")
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")

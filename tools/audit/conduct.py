@@ -59,7 +59,7 @@ def _format_moved_money(entry: StoredEntry) -> str:
 
 
 class ConductAudit:
-    """Checks each entry against the rules of its kind; ``fault`` is called for each that fits none.
+    """Checks every journal entry against the audit rules for its kind; ``fault`` is called for each that fits none.
 
     ``features`` are the features of the machine that wrote the journal; ``more`` are rules for the entries of
     features added to it.
@@ -82,38 +82,38 @@ class ConductAudit:
         self._unknown: list[StoredEntry] = []
         """Entries of positions that have not recorded their terms yet."""
 
-    def check_entry(self, entry: StoredEntry, before: Ledger) -> None:
-        """Check one journal entry; ``before`` is the ledger without it."""
-        self._check_position(entry, before)
+    def check_entry(self, entry: StoredEntry, ledger: Ledger) -> None:
+        """Check one journal entry; ``ledger`` is the ledger before it."""
+        self._check_position(entry, ledger)
         self._check_converted(entry)
-        why, nearness = "", -1
+        finding, nearness = "", -1
         for rule in self.rules.get(entry.kind, ()):
             try:
-                rule.check(entry, before, self.facts)
+                rule.check(entry, ledger, self.facts)
             except Differs as differs:  # the reason of the form that comes nearest to the entry is reported
                 is_declared = not isinstance(differs, DiffersFromDeclaration)
                 near = 2 * (rule.entry.phase is entry.phase) + is_declared
                 if near > nearness:
-                    why, nearness = str(differs), near
+                    finding, nearness = str(differs), near
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-                why = why or f"cannot be followed: {error!r}"
+                finding = finding or f"cannot be followed: {error!r}"
                 continue
             self.used.add(id(rule))
             break
         else:
-            why = why or "no journal entry may have this kind"
-            self._fault(entry, f"{entry.kind}: {why}{_format_moved_money(entry)}")
-        self.facts.see(entry)
+            finding = finding or "no journal entry may have this kind"
+            self._fault(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
+        self.facts.update(entry)
 
-    def allows_plain_run(self, run: PlainRun, before: Ledger) -> bool:
-        """Return whether the rules allow plain games now; ``before`` is the ledger without them.
+    def allows_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
+        """Return whether the rules allow these plain games now; ``ledger`` is the ledger before them.
 
-        The machine must have one position, no session and no conversion in progress, only cashable credit, and
-        be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A memory
-        that cannot be read raises an error.
+        The machine must have one position, no session and no conversion in progress, only cashable credit,
+        and be idle. A plain game leaves all of that as it was, so one check is enough for the whole run. A
+        memory that cannot be read raises an error.
         """
-        facts, memory, taken, given = self.facts, before.state, before.taken, before.given
+        facts, memory, debits_cents, credits_cents = self.facts, ledger.state, ledger.taken, ledger.given
         if facts.positions is not False or facts.session or facts.converted or self._odd:
             return False
         if any(key in memory for key in _NOT_IN_PLAIN_GAMES):
@@ -124,45 +124,45 @@ class ConductAudit:
             run.mark == facts.mark
             and facts.changed.isdisjoint(run.tables)
             and not any(is_game_withheld(game, memory) for game in run.names)
-            and all(taken.get(name, 0) == given.get(name, 0) for name in _PROMOTIONAL)
-            and before.available_cents(CASHABLE) == run.credit_before_cents
+            and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL)
+            and ledger.available_cents(CASHABLE) == run.credit_before_cents
             and run.smallest_stake_cents >= least_cents
-            and derive_machine_state(before, 1, facts) is State.IDLE
-            and derive_state_in_game(before, facts) is State.PLAYING
+            and derive_machine_state(ledger, 1, facts) is State.IDLE
+            and derive_state_in_game(ledger, facts) is State.PLAYING
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the facts with plain games, as their entries one by one would."""
+        """Update the facts with plain games, as if their entries were read one by one."""
         facts = self.facts
         facts.session = False
-        facts.stake(run.smallest_stake_cents)
+        facts.record_stake(run.smallest_stake_cents)
         facts.played |= run.tables
         facts.moved[1] = run.last_moved
         facts.idle_at[1] = run.last_start_utc
 
-    def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
-        """Check the position that the entry names.
+    def _check_position(self, entry: StoredEntry, ledger: Ledger) -> None:
+        """Check the player position that the entry names.
 
         It must exist. If the entries since the last power-up name their positions, this one must too.
         """
         dims = entry.transaction.dims
-        named = "position" in dims
+        has_position = "position" in dims
         number = dims.get("position", 1)
-        if named and entry.kind in _OF_THE_JOURNAL:
+        if has_position and entry.kind in _OF_THE_JOURNAL:
             self._fault(entry, "the journal's own entries name no position")
         elif type(number) is not int or not 1 <= number <= POSITIONS_MOST:
             self._fault(entry, f"{number!r} is not a valid position number")
         else:
-            self._follow_terms(entry, before, number)
+            self._follow_terms(entry, ledger, number)
         if entry.kind in _NO_POSITION:
             return
         if self.facts.positions is None:
-            self.facts.positions = named
+            self.facts.positions = has_position
         elif entry.kind == _POWER_UP:
-            if named is self.facts.positions:
+            if has_position is self.facts.positions:
                 self._report_odd_positions()
             self._odd.clear()
-        elif named is self.facts.positions:
+        elif has_position is self.facts.positions:
             self._report_odd_positions()
         elif entry.transfers or entry.counts:
             self._fault(entry, _NOT_AS_BEFORE)
@@ -176,26 +176,28 @@ class ConductAudit:
             self._fault(entry, "nonrestricted credit was converted before it, but no cash-out followed")
 
     def _report_odd_positions(self) -> None:
-        """Report every entry that names a position in another way than the rest, and clear the list."""
+        """Report every listed entry that names its position although others do not, or the reverse; clear the list."""
         for entry in self._odd:
             self._fault(entry, _NOT_AS_BEFORE)
         self._odd.clear()
 
-    def _follow_terms(self, entry: StoredEntry, before: Ledger, number: int) -> None:
-        """Store the entry if its position should have recorded its terms before it.
+    def _follow_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
+        """Store the entry if its position should have recorded its terms for residual credit before it.
 
         The terms of the first position are known from the start. A later record of the terms removes the
         entries again.
         """
-        known, has_started = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
+        records_terms, has_started = PlayKey.RESIDUAL in ledger.state, IntegrityKey.BOOTS in ledger.state
         if entry.kind == _TERMS:
-            self._unknown = [each for each in self._unknown if read_position(each) != number]
-        elif entry.kind == _POWER_UP and not known and PlayKey.RESIDUAL not in entry.state:
+            self._unknown = [
+                unknown_entry for unknown_entry in self._unknown if read_position(unknown_entry) != number
+            ]
+        elif entry.kind == _POWER_UP and not records_terms and PlayKey.RESIDUAL not in entry.state:
             self._unknown.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1
-            and (known or not has_started)
-            and format_storage_key(PlayKey.RESIDUAL, number) not in before.state
+            and (records_terms or not has_started)
+            and format_storage_key(PlayKey.RESIDUAL, number) not in ledger.state
         ):
             self._unknown.append(entry)
 

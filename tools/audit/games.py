@@ -86,9 +86,9 @@ class Shelf:
         A definition is loaded when it is first needed. A file that is not a valid game is skipped; the check
         that needs the game reports it as missing.
         """
-        found = self._by_digest.get(digest)
-        if found is not None or (game_id, digest) in self._missing:
-            return found
+        game = self._by_digest.get(digest)
+        if game is not None or (game_id, digest) in self._missing:
+            return game
         if game_id in self._library:
             self._load(game_id)
         while digest not in self._by_digest and self._files:
@@ -105,7 +105,7 @@ class Shelf:
 
 @dataclass(slots=True)
 class _Play:
-    """An open play: its first entry, its later entries, and its record (``game``, None if unreadable)."""
+    """An open game play in the audit: its first entry, later entries, and record (``game``, None if unreadable)."""
 
     start: StoredEntry
     game: GameRecord | None
@@ -118,7 +118,7 @@ class _Play:
 
 
 class GameAudit:
-    """The replay of games in entry order; ``fault`` is called for each entry that differs from its replay."""
+    """Replays a journal's games in entry order; ``fault`` is called for each entry that differs from its replay."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class GameAudit:
 
     @property
     def open(self) -> int:
-        """Return the number of plays that have not ended."""
+        """Return the number of game plays that have not ended."""
         return len(self._open)
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class GameAudit:
                 self._replay(play, play.game)
 
     def allows_plain_run(self, run: PlainRun) -> bool:
-        """Return whether no open play, round or table affects these plain games."""
+        """Return whether these plain games meet no open play, open round or table with bets."""
         return (
             not (self._open or self._doubled)
             and self._rounds.has_all_started
@@ -175,7 +175,7 @@ class GameAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Count plain games, as their entries one by one would."""
+        """Count plain games, as if their entries were read one by one."""
         self._latest[1] = run.last_play
         self.replayed += run.games
 
@@ -187,11 +187,11 @@ class GameAudit:
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
-            self._rounds.closed(spin.round_id)
+            self._rounds.start_spin(spin.round_id)
         elif kind == NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.record_wheel_number(spin.round_id, spin.number)
         elif kind == _POWER_UP:
-            self._rounds.was_cut()
+            self._rounds.drop_starting_round()
         elif kind == CARRIED_STATE and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
             self._carried_spin = from_json(
                 WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
@@ -241,9 +241,9 @@ class GameAudit:
         if play_id in self._open:
             self._fault(entry, f"play {play_id} starts twice")
         position = int(entry.transaction.dims.get("position", 1))
-        before = self._latest.get(position)
-        if before in self._open and before != play_id:
-            self._fault(entry, f"play {play_id} starts although play {before} was never ended")
+        previous_play_id = self._latest.get(position)
+        if previous_play_id in self._open and previous_play_id != play_id:
+            self._fault(entry, f"play {play_id} starts although play {previous_play_id} was never ended")
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
         if game is not None:
@@ -264,15 +264,15 @@ class GameAudit:
         ):  # its number was reported in the previous journal
             return
         if reported_number is None or step.choice != str(reported_number):
-            what = "no number" if reported_number is None else f"{reported_number}"
-            self._fault(entry, f"it ends with {step.choice}, but the wheel reported {what} for its spin")
+            reported = "no number" if reported_number is None else f"{reported_number}"
+            self._fault(entry, f"it ends with {step.choice}, but the wheel reported {reported} for its spin")
 
     def _find_wheel_number(self, start: GameRecord) -> int | None:
         """Return the number a physical wheel reported for a game's round, or None.
 
         The report may be in this journal, or in the one before a memory clear.
         """
-        reported_number, carried_spin = self._rounds.number_of(start.round_id), self._carried_spin
+        reported_number, carried_spin = self._rounds.find_wheel_number(start.round_id), self._carried_spin
         return (
             carried_spin.numbers.get(start.round_id)
             if reported_number is None and carried_spin is not None
@@ -309,16 +309,16 @@ class GameAudit:
         if play is None:
             self._fault(entry, f"play {play_id} was not started")
             return
-        self._rounds.ends(play_id)
-        found = None if play.game is None else self._replay(play, play.game)
+        self._rounds.end_play(play_id)
+        replayed = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
             self.voided += 1
         else:
             self.replayed += 1
         if isinstance(end_record, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, end_record)
-        elif isinstance(end_record, GameEndByHand) and play.game is not None and found is not None:
-            self._check_end(play, play.game, found, (entry, end_record))
+        elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed is not None:
+            self._check_end(play, play.game, replayed, (entry, end_record))
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
@@ -327,12 +327,14 @@ class GameAudit:
         The outcome is None while the play waits for a decision. Every step that differs from its record is
         reported.
         """
-        entry, named = play.start, start.game
-        game = self._games.find(named.id, named.digest)
+        entry, game_name = play.start, start.game
+        game = self._games.find(game_name.id, game_name.digest)
         if game is None:
-            self._fault(entry, f"no definition available of game {named.id} with digest {named.digest[:12]}")
+            self._fault(
+                entry, f"no definition available of game {game_name.id} with digest {game_name.digest[:12]}"
+            )
             return None
-        if (named.id, named.version) != (game.id, game.version):
+        if (game_name.id, game_name.version) != (game.id, game.version):
             self._fault(entry, f"the game of this digest is {game.id} {game.version}")
         if start.wager.credits != start.bet_credits:
             staked = start.wager.credits
@@ -396,7 +398,7 @@ class GameAudit:
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
-                self._rounds.answers(entry, start, number, step, conversation.decision)
+                self._rounds.check_answer_for_seat(entry, start, number, step, conversation.decision)
             if conversation.decision is not None and conversation.decision.kind == WHEEL_DECIDES:
                 self._check_wheel(entry, start, step)
             try:
@@ -414,7 +416,7 @@ class GameAudit:
     def _check_raise(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation
     ) -> None:
-        """Check that a choice stakes exactly what its decision costs."""
+        """Check that a player's choice stakes exactly what its decision costs."""
         decision = conversation.decision
         expected_credits = 0 if decision is None else decision.adds(step.choice)
         moved_cents = sum(cents for _, cents in sum_stakes((entry,), start))
@@ -445,33 +447,33 @@ class GameAudit:
     # ------------------------------------------------------------------ its money
     def _check_end(
         self,
-        played: _Play,
-        play: GameRecord,
-        found: tuple[Game, Outcome | None],
+        open_play: _Play,
+        start: GameRecord,
+        replayed: tuple[Game, Outcome | None],
         ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that the end of a play pays and records what the replayed outcome gives."""
-        (game, outcome), (end, end_record) = found, ended
+        (game, outcome), (end, end_record) = replayed, ended
         if outcome is None:
             self._fault(end, "it ends a play that is not decided yet")
             return
         moves = end.transaction.transfers
-        due_cents = (outcome.win_credits - outcome.push_credits) * play.denomination_cents
+        due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         if not due_cents == paid_cents == end_record.win_cents:
             self._fault(
                 end,
                 f"the win is {due_cents} cents, but {paid_cents} were paid and {end_record.win_cents} recorded",
             )
-        stakes = [stake * play.denomination_cents for stake in outcome.double_up_stakes]
-        posted = list(self._doubled.pop(play.play_id, ())) if self._doubled else []
+        stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
+        posted = list(self._doubled.pop(start.play_id, ())) if self._doubled else []
         if stakes != posted:
             self._fault(end, f"{stakes} cents were staked in its double-up, but {posted} are posted")
-        other = "house:win" if stakes else "house:double_up_win"
-        if other in [t.source for t in moves]:
+        wrong_source = "house:win" if stakes else "house:double_up_win"
+        if wrong_source in [t.source for t in moves]:
             self._fault(end, "its win is not paid from the account of the game or its double-up")
-        last = played.steps[-1][1] if played.steps else play
-        self._stakes.ends(played.entries, play, (game, outcome), last, ended)
+        last_step = open_play.steps[-1][1] if open_play.steps else start
+        self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, ended)
         owed = prizes.list_reserved_prizes(end) if moves else []
         if outcome.merchandise or owed or end_record.prizes:
             self._check_prizes(game, outcome.merchandise, owed, ended)
@@ -485,17 +487,19 @@ class GameAudit:
     ) -> None:
         """Check the merchandise prizes that the end of a play reserves."""
         end, end_record = ended
-        stated = {prize.id: prize for prize in game.prizes_in_kind()}
-        if prizes.compute_due_prizes({name: p.value_cents for name, p in stated.items()}, won) != owed:
+        prizes_by_id = {prize.id: prize for prize in game.prizes_in_kind()}
+        if prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won) != owed:
             self._fault(end, f"it reserves {owed}, but the game won {list(won)} in kind")
-        due = tuple(
-            PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
+        expected_prizes = tuple(
+            PrizeRecord(
+                id=name, names=dict(prizes_by_id[name].names), value_cents=prizes_by_id[name].value_cents
+            )
             for name in won
         )
-        if end_record.prizes != due:
+        if end_record.prizes != expected_prizes:
             self._fault(end, f"its record names other prizes than the game's: {list(won)}")
         registered = self._won.pop(end_record.play_id, [])
-        if [line.prizes for _, line in registered] != [(prize,) for prize in due]:
+        if [line.prizes for _, line in registered] != [(prize,) for prize in expected_prizes]:
             self._fault(end, f"the register of wins lists other prizes than the game's: {list(won)}")
         if any(line.game != game.id for _, line in registered):
             self._fault(registered[0][0], f"the game that won it is {game.id}")
@@ -510,7 +514,7 @@ class GameAudit:
                 conversation = replay(game, record)
         self._stakes.check_void(play.entries, start, conversation, (end, void_record))
         number = self._find_wheel_number(start) if start.round_id else None
-        found = OpenGame(
+        open_game = OpenGame(
             is_decided=record.outcome is not None,
             can_be_replayed=conversation is not None,
             next_is_recorded=number is not None or self._rounds.is_behind(record),
@@ -518,9 +522,9 @@ class GameAudit:
             lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
         )
-        if why_not := reason_not_void(void_record.ruling, found):
+        if why_not := reason_not_void(void_record.ruling, open_game):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
-            if found.is_decided or was_at_hand:
+            if open_game.is_decided or was_at_hand:
                 self._fault(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition
                 self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
@@ -534,9 +538,9 @@ class GameAudit:
             )
 
 
-def _are_same_json(one: Wager | Outcome, other: Wager | Outcome) -> bool:
-    """Return whether both have the same JSON; for Python, but not for a reader of the journal, 1 equals True."""
-    return encode_canonical_json(one.to_json()) == encode_canonical_json(other.to_json())
+def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
+    """Return whether two records have the same JSON. In Python 1 equals True; in the journal it does not."""
+    return encode_canonical_json(first.to_json()) == encode_canonical_json(second.to_json())
 
 
 def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool:
@@ -547,7 +551,10 @@ def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool
 
 
 def _drop_pay_row_marks(outcome: Outcome) -> Outcome:
-    return replace(outcome, settlements=tuple(replace(each, pays=False) for each in outcome.settlements))
+    """Return the outcome with the ``pays`` mark of every settlement cleared."""
+    return replace(
+        outcome, settlements=tuple(replace(settlement, pays=False) for settlement in outcome.settlements)
+    )
 
 
 def _waits_for_wheel(conversation: Conversation | None) -> bool:

@@ -68,14 +68,14 @@ class Verifier:
         )
 
     def last(self) -> tuple[int, int]:
-        """Return the level of the last authentication, and how many seconds ago it ended. Raises GatError."""
+        """Return the level of the machine's last authentication, and how many seconds ago it ended. Raises GatError."""
         answer = self._ask(0x02, b"")
         if len(answer) != 5:
             raise GatError(f"last authentication: {answer.hex(' ')}: 5 bytes expected")
         return answer[0], int.from_bytes(answer[1:], "big")
 
     def initiate(self, *parameters: str) -> None:
-        """Start a special function. Raises GatError if the machine refuses or does not reply."""
+        """Start a special function of the machine. Raises GatError if it refuses or does not reply."""
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
@@ -83,7 +83,7 @@ class Verifier:
             raise GatError(f"{request}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
-        """Poll until the calculation has ended. Raises GatError if it fails or exceeds ``limit_seconds``."""
+        """Query the machine until its calculation ends. Raises GatError if it fails or exceeds ``limit_seconds``."""
         end = time.monotonic() + limit_seconds
         while (status := self.status()).calculating or status.state == "requested":
             if time.monotonic() > end:
@@ -107,7 +107,7 @@ class Verifier:
         raise GatError("results: no frame was the last")
 
     def run(self, parameters: Sequence[str], form: str, limit_seconds: float = 1200.0) -> bytes:
-        """Start a special function, wait for it, and return its results. Raises GatError."""
+        """Start a special function of the machine, wait for it, and return its results. Raises GatError."""
         self.initiate(*parameters)
         self.wait(limit_seconds)
         return self.results(form)

@@ -49,14 +49,14 @@ class JobError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A batch that a process of the pool searches; ``first`` is the sequence number of its first entry."""
+    """A batch of entries that a worker process searches; ``first`` is the sequence number of its first entry."""
 
     first: int
     batch: list[bytes]
     result: Future[list[PlainRun]]
 
     def wait(self) -> tuple[list[bytes], list[PlainRun]]:
-        """Return the batch with its runs as soon as they are known. Raises :class:`JobError`."""
+        """Return the batch with its runs of plain games when the search has ended. Raises :class:`JobError`."""
         try:
             return self.batch, self.result.result()
         except BrokenProcessPool as why:
@@ -67,11 +67,11 @@ class _Job:
 
 
 def find_plain_runs(
-    bodies: Iterable[bytes], games: Games, jobs: int, after: int = 0
+    bodies: Iterable[bytes], games: Games, jobs: int, last_sequence: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
     """Yield the entries in batches, in order, each with the runs of plain games in it.
 
-    ``bodies`` are the entries that follow entry ``after``. What they raise is raised after the entries before
+    ``bodies`` are the entries that follow entry ``last_sequence``. What they raise is raised after the entries before
     it. Raises :class:`JobError` if a process ends or fails.
     """
     if jobs == 1:
@@ -87,8 +87,8 @@ def find_plain_runs(
         damage: JournalError | None = None
         try:
             for batch in _iter_batches(bodies):
-                waiting.append(_Job(after + 1, batch, _submit(pool, batch)))
-                after += len(batch)
+                waiting.append(_Job(last_sequence + 1, batch, _submit(pool, batch)))
+                last_sequence += len(batch)
                 if len(waiting) >= _AHEAD * jobs:
                     yield waiting.popleft().wait()
         except JournalError as why:
@@ -102,7 +102,7 @@ def find_plain_runs(
 
 
 def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the entries in batches that do not divide plain games, except for endless ones."""
+    """Yield the entries in batches that end between games; only a game longer than a batch allows is divided."""
     batch: list[bytes] = []
     size, damage = 0, None
     try:
@@ -124,7 +124,7 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _start_worker(games: Games, parent: int) -> None:
-    """Prepare a process of the pool, which ends when its parent ends."""
+    """Prepare a worker process of the audit, which ends when its parent ends."""
     global _worker  # noqa: PLW0603 (each process has its own)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the parent ends them
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -135,7 +135,7 @@ def _start_worker(games: Games, parent: int) -> None:
 
 
 def _find_runs(batch: list[bytes]) -> list[PlainRun]:
-    """Return the runs in a batch, in a process of the pool."""
+    """Return the runs of plain games in a batch; executed in a worker process."""
     assert _worker is not None
     return _worker.find_runs(batch)
 

@@ -71,7 +71,7 @@ _HOUSE: Final = "house:progressive:"
 
 @dataclass(slots=True)
 class _Play:
-    """An open game: its pools by level, and its hits so far, each as (pool, locked amount or claim)."""
+    """An open game: its progressive pools by level, and its hits so far, each as (pool, locked amount or claim)."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
     hits: list[tuple[str, int | str]] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Play:
 
 
 class LevelAudit:
-    """Derives the progressive levels from the journal; ``fault`` is called for each entry that differs."""
+    """Derives the progressive levels from the journal; ``fault`` is called for each entry that differs from them."""
 
     def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
@@ -128,11 +128,11 @@ class LevelAudit:
             self._fault(entry, f"its progressive levels are not possible: {why}")
 
     def allows_plain_run(self) -> bool:
-        """Return whether no open play and no registered hit may still pay a level."""
+        """Return whether no open play and no registered hit can still pay a progressive level."""
         return not (self._open or self._registered)
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store that the games played have no levels, as their entries one by one would."""
+        """Store that the definitions of these plain games have no progressive levels."""
         self._levelless.update(digest for digest, _ in run.tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
@@ -148,9 +148,9 @@ class LevelAudit:
         """Check an entry that is not about levels alone: game starts, choices, ends, and carried-over entries."""
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
-                moved = _Moves(self.levels)
-                self._lock_hits(entry, (step.play_id, step.outcome, step.hits), moved, [])
-                self._check_moves(entry, moved)
+                changes = _Moves(self.levels)
+                self._lock_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
+                self._check_moves(entry, changes)
             elif read_details(entry).get("hits"):
                 self._fault(entry, "it records level hits, but its play has no levels")
         elif kind.startswith("progressive."):
@@ -190,6 +190,7 @@ class LevelAudit:
         posting.compare(pool, level, lambda name: _sum_transfers_into(entry, name))
 
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
+        """Check an entry about progressive levels alone: opening, change, transfer, controller message or ruling."""
         if kind == LEVEL_OPENED.kind:
             self._check_level_opening(entry, record_of(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
@@ -233,8 +234,8 @@ class LevelAudit:
     def _process_ruling(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Process a ruling by two people on an unproved claim, or on the amount of the game's own hit."""
         if len(set(record.persons)) < 2 or not record.reason.strip():
-            by = list(record.persons)
-            self._fault(entry, f"claim {record.claim} was ruled on by {by}, for {record.reason!r}")
+            persons = list(record.persons)
+            self._fault(entry, f"claim {record.claim} was ruled on by {persons}, for {record.reason!r}")
         self._ruled.add(record.claim)
         if record.awarded_cents is not None:
             self._answers.setdefault(record.claim, record.awarded_cents)
@@ -259,40 +260,42 @@ class LevelAudit:
 
     def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
         """Check the progressive contributions, draws and hits that the start of a play records."""
-        named, played = started_game.game, started_game.levels
-        game = self._games.find(named.id, named.digest)
+        game_name, level_record = started_game.game, started_game.levels
+        game = self._games.find(game_name.id, game_name.digest)
         if game is not None and not game.list_every_level():
             self._levelless.add(game.digest)
         plays = () if game is None else self._find_level_plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return
-        play = self._open[started_game.play_id] = _Play(played.pools, game=game.id)
-        moved, denomination_cents = _Moves(self.levels), started_game.denomination_cents
+        play = self._open[started_game.play_id] = _Play(level_record.pools, game=game.id)
+        changes, denomination_cents = _Moves(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
-        draws = list(played.mystery)
+        draws = list(level_record.mystery)
         shares: dict[str, list[Share]] = {}
-        for share in played.fed:
+        for share in level_record.fed:
             shares.setdefault(share.pool, []).append(share)
-        for pool in shares.keys() - {play.pools[each.level] for each in plays}:
+        for pool in shares.keys() - {play.pools[level_play.level] for level_play in plays}:
             self._fault(entry, f"it contributes to level {pool!r}, for which its wager does not play")
-        for each in plays:
-            pool = play.pools[each.level]
-            wager_cents = compute_fed_credits(each, started_game.wager) * denomination_cents
-            due_cents = 0 if pool in played.broadcast_cents else wager_cents
+        for level_play in plays:
+            pool = play.pools[level_play.level]
+            wager_cents = compute_fed_credits(level_play, started_game.wager) * denomination_cents
+            due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
                 self._fault(entry, f"it contributes to level {pool} with another wager than {due_cents}")
             if pool not in self.levels:
-                self._check_controller_contributions(entry, started_game, each, shares.get(pool, ()))
+                self._check_controller_contributions(entry, started_game, level_play, shares.get(pool, ()))
                 continue
-            before = self.levels[pool]
-            self._check_terms(entry, pool, each, (game.id, started_game.denomination_cents))
-            moved.step(pool, before.contribute(wager_cents))
-            if _is_mystery_hit(pool, before.mystery_odds(wager_cents), draws):
-                mysteries.append((each.level, pool))
+            level = self.levels[pool]
+            self._check_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
+            changes.step(pool, level.contribute(wager_cents))
+            if _is_mystery_hit(pool, level.mystery_odds(wager_cents), draws):
+                mysteries.append((level_play.level, pool))
         if draws:
             self._fault(entry, f"it has {len(draws)} mystery draws that belong to no level")
-        self._lock_hits(entry, (started_game.play_id, started_game.outcome, played.hits), moved, mysteries)
-        self._check_moves(entry, moved)
+        self._lock_hits(
+            entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
+        )
+        self._check_moves(entry, changes)
 
     def _check_controller_contributions(
         self, entry: StoredEntry, started_game: GameRecord, play: LevelPlay, shares: Iterable[Share]
@@ -313,7 +316,7 @@ class LevelAudit:
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelPlay, ...]:
-        """Return the levels that the wager plays for; report a fault if the entry records other levels."""
+        """Return the progressive levels the wager plays for; report a fault if the entry records other levels."""
         try:
             plays = game.levels(started_game.wager)
         except PaytableError as why:
@@ -329,9 +332,11 @@ class LevelAudit:
             self._fault(entry, f"the wager and its entry differ on level {min(missing)}")
         return tuple(each for each in plays if each.level in fed)
 
-    def _check_terms(self, entry: StoredEntry, pool: str, play: LevelPlay, of: tuple[str, int]) -> None:
-        """Check that a pool belongs to the game and stake in ``of`` and to the level, and has the defined terms."""
-        game_id, denomination_cents = of
+    def _check_terms(
+        self, entry: StoredEntry, pool: str, play: LevelPlay, game_and_stake: tuple[str, int]
+    ) -> None:
+        """Check that a pool belongs to this game, stake and level, and has the terms that the game defines."""
+        game_id, denomination_cents = game_and_stake
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             self._fault(entry, f"level {pool} belongs to {self._stakes[pool]}")
         level = self.levels[pool]
@@ -343,12 +348,12 @@ class LevelAudit:
             self._fault(entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}")
 
     def _check_linked_share(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
-        """Check the contribution to a linked level and its number; return the number."""
+        """Check the contribution to a linked level and its sequence number; return the number."""
         pool, sequence = share.pool, share.sequence
-        due = self._sequences.get(pool, 0) + 1
-        if sequence is None or sequence != due:
-            self._fault(entry, f"contribution {sequence} to {pool}, expected {due}")
-        self._sequences[pool] = sequence = due if sequence is None else sequence
+        expected_sequence = self._sequences.get(pool, 0) + 1
+        if sequence is None or sequence != expected_sequence:
+            self._fault(entry, f"contribution {sequence} to {pool}, expected {expected_sequence}")
+        self._sequences[pool] = sequence = expected_sequence if sequence is None else sequence
         if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
             self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
         return sequence
@@ -370,12 +375,12 @@ class LevelAudit:
         play = self._open.get(play_id)
         if late == "hand":
             line = self._late.pop(f"{claim}.hit", None)
-            found = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
-            if found != (play_id, pool, amount_cents, "hand"):
-                self._fault(entry, f"the register of wins has {found or 'nothing'} for it")
-        due = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
-        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != due:
-            self._fault(entry, f"its prize of {amount_cents} should have moved {due or 'nothing'}")
+            registered = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
+            if registered != (play_id, pool, amount_cents, "hand"):
+                self._fault(entry, f"the register of wins has {registered or 'nothing'} for it")
+        expected_moves = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
+        if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != expected_moves:
+            self._fault(entry, f"its prize of {amount_cents} should have moved {expected_moves or 'nothing'}")
         if (play is None) != bool(late) and claim not in self._ruled:
             self._fault(entry, f"{play_id} was {'over' if play is None else 'open'} when it won {pool}")
         if play is not None and not late:
@@ -406,32 +411,37 @@ class LevelAudit:
         self,
         entry: StoredEntry,
         step: tuple[str, Outcome | None, tuple[Hit, ...]],
-        moved: "_Moves",
+        changes: "_Moves",
         mysteries: list[tuple[str, str]],
     ) -> None:
-        """Lock the amounts of the hits of a step, given as (play, outcome, recorded hits).
+        """Lock the amounts of the progressive hits of a game step, given as (play, outcome, recorded hits).
 
         Mystery hits come first, then those of the outcome. A fault is reported if the record lists other
         hits.
         """
         play_id, outcome, recorded = step
         play = self._open[play_id]
-        named = () if outcome is None else outcome.progressives
-        parts = ((each.level, each.share) if isinstance(each, LevelShare) else (each, None) for each in named)
+        progressives = () if outcome is None else outcome.progressives
+        parts = (
+            (progressive.level, progressive.share)
+            if isinstance(progressive, LevelShare)
+            else (progressive, None)
+            for progressive in progressives
+        )
         expected = [
             *((level, pool, None) for level, pool in mysteries),
             *((level, play.pools[level], share) for level, share in parts),
         ]
         if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
-            found = [(hit.level, hit.pool, hit.share) for hit in recorded]
-            self._fault(entry, f"its draws hit {expected}, but it records {found}")
+            recorded_hits = [(hit.level, hit.pool, hit.share) for hit in recorded]
+            self._fault(entry, f"its draws hit {expected}, but it records {recorded_hits}")
             return
         for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
                 play.hits.append((pool, _find_hit_worth(hit)))
                 continue
-            amount_cents, after = self.levels[pool].hit(share or FULL_LEVEL)
-            moved.step(pool, after)
+            amount_cents, reset_level = self.levels[pool].hit(share or FULL_LEVEL)
+            changes.step(pool, reset_level)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
                 self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
@@ -445,26 +455,26 @@ class LevelAudit:
         play = self._open.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
         if isinstance(end_record, GameVoid):
-            moved = _Moves(self.levels)
+            changes = _Moves(self.levels)
             for pool, amount in hits:
                 if isinstance(amount, int) and pool in self.levels:
-                    moved.step(pool, self.levels[pool].give_back(amount))
-            self._check_moves(entry, moved)
+                    changes.step(pool, self.levels[pool].give_back(amount))
+            self._check_moves(entry, changes)
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
-            known = [cents for cents in won if cents is not None]
+            known_cents = [cents for cents in won if cents is not None]
             recorded = end_record.recorded
-            if known == won and recorded.levels_cents != sum(known):
+            if known_cents == won and recorded.levels_cents != sum(known_cents):
                 self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
             return
-        due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
-        self._check_register(entry, end_record.play_id, "" if play is None else play.game, due)
-        paid = [
+        hit_worths = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
+        self._check_register(entry, end_record.play_id, "" if play is None else play.game, hit_worths)
+        payments = [
             (t.source.removeprefix(_HOUSE), t.amount_cents)
             for t in entry.transfers
             if t.source.startswith(_HOUSE)
         ]
-        if [each for each in due if each[1] != 0] != paid:
-            self._fault(entry, f"the levels hit are worth {due}, but {paid} was paid")
+        if [hit_worth for hit_worth in hit_worths if hit_worth[1] != 0] != payments:
+            self._fault(entry, f"the levels hit are worth {hit_worths}, but {payments} was paid")
 
     def _check_register_line(self, entry: StoredEntry, record: LevelHit) -> None:
         """Record a line of the register of progressive wins, for the open play or an ended one paid next."""
@@ -478,36 +488,41 @@ class LevelAudit:
             self._fault(entry, f"{record.play_id} is not a play of {record.game} that {wins}")
 
     def _check_register(
-        self, end: StoredEntry, play_id: str, game_id: str, due: list[tuple[str, int | None]]
+        self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
     ) -> None:
         """Check that the register of progressive wins lists each hit of a play, its amount and payment method."""
-        way = "hand" if end.phase is Phase.RESERVE else "credit"
+        payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
         registered = self._registered.pop(play_id, [])
-        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
+        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
         if [entry.id for entry, _ in registered] != numbers:
             self._fault(
-                end, f"the register of wins has {len(registered)} hits of the play, expected {len(due)}"
+                end,
+                f"the register of wins has {len(registered)} hits of the play, expected {len(hit_worths)}",
             )
-        for (entry, hit), (pool, cents) in zip(registered, due, strict=False):
+        for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
             recorded = hit.pool, hit.amount_cents, hit.way, hit.game
-            if recorded != (pool, cents, way, game_id or hit.game):
-                self._fault(entry, f"expected a hit of {pool}, {cents}, paid by {way}; found {recorded}")
+            if recorded != (pool, cents, payment_method, game_id or hit.game):
+                self._fault(
+                    entry, f"expected a hit of {pool}, {cents}, paid by {payment_method}; found {recorded}"
+                )
 
     # ------------------------------------------------------------------ what must be the same
-    def _check_moves(self, entry: StoredEntry, moved: "_Moves") -> None:
+    def _check_moves(self, entry: StoredEntry, changes: "_Moves") -> None:
         """Check that the entry makes the transfers of these level changes, and records the changed levels."""
-        self._compare_pool_transfers(entry, tuple(moved.transfers))
-        self._check_state(entry, moved.touched)
+        self._compare_pool_transfers(entry, tuple(changes.transfers))
+        self._check_state(entry, changes.touched)
 
-    def _compare_pool_transfers(self, entry: StoredEntry, due: tuple[Transfer, ...]) -> None:
-        """Report a fault unless the entry's transfers from and to pools are those in ``due``."""
-        found = [t for t in entry.transfers if t.source.startswith("pool:")]
-        if _sum_flows(found) != _sum_flows(due):
-            shown = ", ".join(f"{a} -> {b} {cents}" for (a, b), cents in _sum_flows(due).items()) or "nothing"
-            self._fault(entry, f"its levels should have moved {shown}")
+    def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
+        """Report a fault unless the entry's transfers from and to pools are those in ``expected``."""
+        recorded = [t for t in entry.transfers if t.source.startswith("pool:")]
+        if _sum_flows(recorded) != _sum_flows(expected):
+            moves = [
+                f"{source} -> {target} {cents}" for (source, target), cents in _sum_flows(expected).items()
+            ]
+            self._fault(entry, f"its levels should have moved {', '.join(moves) or 'nothing'}")
 
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
-        """Report a fault for each pool of which the entry does not record the present level."""
+        """Report a fault for each progressive pool whose present level the entry does not record."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
                 self._fault(entry, f"the stored level {pool} differs from the one derived from its entries")
@@ -518,17 +533,17 @@ def _sum_transfers_into(entry: StoredEntry, account: str) -> int:
 
 
 class _Moves:
-    """Changes of levels in order, with the transfers they make."""
+    """Changes of progressive levels in order, with the transfers they make."""
 
     def __init__(self, levels: dict[str, Level]) -> None:
         self._levels = levels
         self.transfers: list[Transfer] = []
         self.touched: list[str] = []
 
-    def step(self, pool: str, after: Level) -> None:
-        """Change the level of a pool to ``after``, and add the transfers of that change."""
-        self.transfers += posting.step(pool, self._levels[pool], after)
-        self._levels[pool] = after
+    def step(self, pool: str, level: Level) -> None:
+        """Change the level of a pool to ``level``, and add the transfers that this change makes."""
+        self.transfers += posting.step(pool, self._levels[pool], level)
+        self._levels[pool] = level
         if pool not in self.touched:
             self.touched.append(pool)
 

@@ -41,7 +41,7 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[
 
 
 def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the event does, who may clear it and who caused it, each only if the log knows it."""
+    """Yield what a log event does, who may clear it and who caused it, each only if the log states it."""
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
     clear = row.get("clear")

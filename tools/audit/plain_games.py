@@ -91,32 +91,32 @@ class _Setting:
 
 @dataclass(slots=True)
 class _Played:
-    """A plain game as far as its entries are checked."""
+    """A plain game in progress: what its entries, checked so far, give."""
 
     setting: _Setting
     play: bytes
     previous_hex: str
-    """The hash of the entry before it."""
+    """The hash of the entry before the game."""
     credit_before_cents: int
     start_time: str
     conversation: Conversation
     first_sequence: int
     sequence: int
     head_hex: str
-    """The sequence number and the hash of its last entry so far."""
+    """The hash of the game's last entry so far; ``sequence`` is its number."""
     staked_cents: int
     raises: int = 0
     """The number of choices that added to the stake."""
 
     @property
     def mark(self) -> str:
-        """Return the journal's mark in its id."""
+        """Return the journal's mark, which ends the id of the play."""
         return self.play[-8:].decode()
 
 
 @dataclass(slots=True)
 class PlainRun:
-    """Plain games that follow one another, checked, with what they presuppose and what they change.
+    """A run of checked plain games that follow one another: what it requires before it, and what it changes.
 
     ``at`` is the index of its first entry in the batch, ``entries`` their number.
     """
@@ -126,7 +126,7 @@ class PlainRun:
     mark: str
     """The journal's mark, which the ids of all its entries contain."""
     previous_hex: str
-    """The hash of the entry before it."""
+    """The hash of the entry before the run."""
     credit_before_cents: int
     entries: int = 0
     games: int = 0
@@ -149,16 +149,16 @@ class PlainRun:
 
     @property
     def last_sequence(self) -> int:
-        """Return the sequence number of its last entry."""
+        """Return the sequence number of the run's last entry."""
         return self.first_sequence + self.entries - 1
 
     @property
     def last_start_utc(self) -> datetime:
-        """Return the time at which its last game started."""
+        """Return the time at which the run's last game started."""
         return datetime.fromisoformat(self.last_start)
 
     def goes_on_with(self, played: _Played) -> bool:
-        """Return whether a game follows the last one of the run, in the same journal and with its credit."""
+        """Return whether a plain game follows this run directly, in the same journal and with the same credit."""
         return (
             self.head_hex == played.previous_hex
             and self.last_sequence + 1 == played.first_sequence
@@ -167,7 +167,7 @@ class PlainRun:
         )
 
     def add(self, played: _Played, win_cents: int) -> None:
-        """Add a checked game, which begins with this run or follows its last one."""
+        """Add a checked plain game, which begins this run or follows its last one."""
         setting, key = played.setting, played.setting.key
         self.entries = played.sequence - self.first_sequence + 1
         self.games += 1
@@ -181,8 +181,8 @@ class PlainRun:
         if win_cents:
             self._add_flow(("house:win", CASHABLE, key), win_cents, 1)
         self.last_moved = (GAME_END if win_cents else GAME_CHOICE if played.raises else GAME_START).kind
-        for what in ("games_played", "games_won" if win_cents else "games_lost"):
-            self.counts[what, key] = self.counts.get((what, key), 0) + 1
+        for count in ("games_played", "games_won" if win_cents else "games_lost"):
+            self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
         flow = self.flows.setdefault(cell, [0, 0])
@@ -191,7 +191,7 @@ class PlainRun:
 
 
 def is_of_open_game(body: bytes) -> bool:
-    """Return whether the next entry may belong to the same plain game as this one."""
+    """Return whether this entry starts or continues a game, so that the next one may belong to the same plain game."""
     return b'"kind":"game.start"' in body or b'"kind":"game.choice"' in body
 
 
@@ -220,7 +220,7 @@ class PlainGames:
         return runs
 
     def _check_game(self, bodies: Sequence[bytes], at: int, run: PlainRun | None) -> PlainRun | None:
-        """Return the run that ends with the game at this index: ``run`` or a new one; None if it is not plain."""
+        """Check the game that starts at index ``at``; return ``run`` or a new run with it, None if it is not plain."""
         played = self._check_start(bodies[at])
         if played is None:
             return None
@@ -246,14 +246,14 @@ class PlainGames:
 
     def _check_start(self, body: bytes) -> _Played | None:
         """Return the plain game that an entry starts, with its first step taken, or None if it starts none."""
-        found = _START.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
-        if found is None:
+        match = _START.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
+        if match is None:
             return None
-        dims, play, previous, bet, credit, unit, named, outcome = found.group(1, 2, 3, 4, 5, 6, 7, 8)
-        play_again, draws, wager, sequence, play_in_state, time, staked = found.group(
+        dims, play, previous, bet, credit, unit, game_name, outcome = match.group(1, 2, 3, 4, 5, 6, 7, 8)
+        play_again, draws, wager, sequence, play_in_state, time, staked = match.group(
             9, 10, 11, 12, 13, 14, 15
         )
-        setting = self._find_setting(dims, named, wager, bet, unit)
+        setting = self._find_setting(dims, game_name, wager, bet, unit)
         if (
             setting is None
             or not play == play_again == play_in_state
@@ -279,7 +279,7 @@ class PlainGames:
         )
 
     def _find_setting(self, *parts: bytes) -> _Setting | None:
-        """Return the checked setting that these parts of a record state, or None if it is not that of a plain game."""
+        """Return the game, wager and denomination that a start record's parts state; None if it is not plain."""
         if parts not in self._settings:
             if len(self._settings) >= _SETTINGS_MAX:
                 self._settings.clear()
@@ -287,22 +287,24 @@ class PlainGames:
         return self._settings[parts]
 
     def _check_setting(
-        self, dims: bytes, named: bytes, wager_json: bytes, bet: bytes, unit: bytes
+        self, dims: bytes, game_name: bytes, wager_json: bytes, bet: bytes, unit: bytes
     ) -> _Setting | None:
-        name, unit_cents, wager = parse(named), int(unit), Wager.from_json(parse(wager_json))
-        found = self._games.find(name["id"], name["digest"])
-        if found is None:
+        """Return the game, wager and denomination stated by a start record's parts, or None if it is not plain."""
+        name, unit_cents, wager = parse(game_name), int(unit), Wager.from_json(parse(wager_json))
+        definition = self._games.find(name["id"], name["digest"])
+        if definition is None:
             return None
-        game = found.at(None)
-        due_dims: dict[str, str | int] = {
+        game = definition.at(None)
+        expected_dims: dict[str, str | int] = {
             "game": game.id,
             "paytable": f"{game.id}@{game.version}",
             "denomination_cents": unit_cents,
             "wager_level": wager.credits,
         }
         is_plain = (
-            encode_canonical_json({"id": game.id, "version": game.version, "digest": game.digest}) == named
-            and encode_canonical_json(due_dims) == dims
+            encode_canonical_json({"id": game.id, "version": game.version, "digest": game.digest})
+            == game_name
+            and encode_canonical_json(expected_dims) == dims
             and encode_canonical_json(wager.to_json()) == wager_json
             and wager.credits == int(bet) > 0
             and wager.seat is None
@@ -314,37 +316,37 @@ class PlainGames:
             and find_table_keys(game.rules, 1) == _NO_KEYS
         )
         stake_cents = wager.credits * unit_cents
-        key = build_dims_key(due_dims)
+        key = build_dims_key(expected_dims)
         return _Setting(game, wager, unit_cents, stake_cents, dims, key) if is_plain else None
 
 
 def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
-    """Take a step of a game with recorded draws; return whether it gives the recorded outcome or decision."""
+    """Play a step of a game with recorded draws; return whether it gives the recorded outcome or a decision."""
     draw = ReplayDraw(parse(draws))
     conversation.advance(draw, choice)
     draw.finish()
-    found = conversation.outcome
-    if found is not None:
-        return encode_canonical_json(found.to_json()) == outcome
+    replayed = conversation.outcome
+    if replayed is not None:
+        return encode_canonical_json(replayed.to_json()) == outcome
     return outcome == b"null" and conversation.decision is not None
 
 
 def _check_choice(played: _Played, body: bytes, number: int) -> bool:
-    """Return whether an entry is the next choice of the game, and take its step."""
-    found, decision = _CHOICE.fullmatch(body), played.conversation.decision
-    if found is None or decision is None or decision.kind == WHEEL_DECIDES:
+    """Return whether an entry is the next player choice of the game; if so, play its step."""
+    match, decision = _CHOICE.fullmatch(body), played.conversation.decision
+    if match is None or decision is None or decision.kind == WHEEL_DECIDES:
         return False
-    dims, play, numbered, previous, chosen, draws, outcome = found.group(1, 2, 3, 4, 5, 6, 7)
-    play_again, staked, sequence, time, moved = found.group(8, 9, 10, 11, 12)
+    dims, play, step_number, previous, chosen, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
+    play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
     value, setting = parse(chosen), played.setting
     added_credits = decision.adds(value)
-    due: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
+    expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
-        due = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
+        expected = (setting.dims, b"%d" % added_credits, b"%d" % (added_credits * setting.unit_cents))
     if (
-        (dims, staked, moved) != due
+        (dims, staked, raised_cents) != expected
         or not play == play_again == played.play
-        or (int(numbered), int(sequence)) != (number, played.sequence + 1)
+        or (int(step_number), int(sequence)) != (number, played.sequence + 1)
         or previous.decode() != played.head_hex
         or encode_canonical_json(value) != chosen
         or not is_time(time.decode())
@@ -358,13 +360,13 @@ def _check_choice(played: _Played, body: bytes, number: int) -> bool:
 
 
 def _check_end(played: _Played, end: bytes) -> int | None:
-    """Return the win in minor units if an entry is the end of the game as a machine writes it, or None."""
+    """Return the win in minor units if ``end`` is the entry with which a machine ends this game, else None."""
     outcome, play = played.conversation.outcome, played.play
-    found = _LAST_TIME.search(end, max(0, len(end) - _LAST_BYTES))
+    time_match = _LAST_TIME.search(end, max(0, len(end) - _LAST_BYTES))
     if (
         outcome is None
-        or found is None
-        or not is_time(found[1].decode())
+        or time_match is None
+        or not is_time(time_match[1].decode())
         or outcome.push_credits
         or outcome.progressives
         or outcome.merchandise
@@ -375,18 +377,21 @@ def _check_end(played: _Played, end: bytes) -> int | None:
     win_cents = outcome.win_credits * played.setting.unit_cents
     if not 0 <= win_cents <= AMOUNT_MAX:
         return None
-    what, paid = b"games_lost", b""
+    result_count, transfers = b"games_lost", b""
     if win_cents:
-        what, paid = b"games_won", b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents
-    due = (
+        result_count, transfers = (
+            b"games_won",
+            b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents,
+        )
+    expected_end = (
         b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
         b'"record":{"play_id":"%b","win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}},"time":"%b"%b}'
     ) % (
-        *(what, played.setting.dims, play, played.head_hex.encode(), play, win_cents),
-        *(played.sequence + 1, play, win_cents, found[1], paid),
+        *(result_count, played.setting.dims, play, played.head_hex.encode(), play, win_cents),
+        *(played.sequence + 1, play, win_cents, time_match[1], transfers),
     )
-    if end != due:
+    if end != expected_end:
         return None
     played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(end).hexdigest()
     return win_cents

@@ -44,7 +44,7 @@ _PLAIN: Final = {
 
 
 class _Writer(pickle.Pickler):
-    """A pickler that leaves out the game definitions, rules, keys and callbacks, which the next run supplies."""
+    """A pickler of an auditor that omits game definitions, rules, keys and callbacks; the next run supplies them."""
 
     def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
         super().__init__(out, protocol=5)
@@ -65,7 +65,7 @@ def _list_declared(auditor: Auditor) -> dict[str, object]:
 
 
 class _Reader(pickle.Unpickler):
-    """An unpickler that only creates plain values and the project's own types."""
+    """An unpickler of an auditor that only creates plain values and the project's own types."""
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
@@ -78,17 +78,17 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _PLAIN or module.startswith(_OURS):
-            found = getattr(importlib.import_module(module), name)
-            if isinstance(found, type) and found.__module__ == module:
-                return found
+            cls = getattr(importlib.import_module(module), name)
+            if isinstance(cls, type) and cls.__module__ == module:
+                return cls
         raise pickle.UnpicklingError(f"{module}.{name} is not of a verified point")
 
 
 def save(auditor: Auditor, path: Path) -> None:
     """Write the state of ``auditor`` to ``path`` atomically."""
-    held = io.BytesIO()
-    _Writer(held, auditor).dump(vars(auditor))
-    data = held.getvalue()
+    pickled = io.BytesIO()
+    _Writer(pickled, auditor).dump(vars(auditor))
+    data = pickled.getvalue()
     sequence, head_hash = auditor.reached
     head = {
         "format": _FORMAT,

@@ -36,12 +36,12 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     return any(part.source.startswith(BOOK) for part in transfers)
 
 
-def compute_due_prizes(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
-    """Return the flows that the end of a game must reserve for the prizes ``names``.
+def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
+    """Return the flows that the end of a game must reserve for its prizes in kind, given by their ids.
 
-    ``stated`` holds the value of each prize in minor units, by id.
+    ``values_cents`` has the value of each prize in minor units, by id.
     """
-    prizes = [PrizeRecord(id=name, names={}, value_cents=stated[name]) for name in names]
+    prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in names]
     return _list_flows(merchandise.build_prize_transfers(prizes))
 
 
@@ -79,23 +79,23 @@ class PrizeAudit:
             self._close(entry, transaction.ref)
 
     def _check_exchange(self, entry: StoredEntry, older: str, flows: list[Flow]) -> None:
-        """Check that the entry exchanges the prizes that ``older`` owes for cash of the same value."""
-        before = self._owed.get(older)
-        if before is None or older in self._replaced:
+        """Check that the entry exchanges the prizes that the reservation ``older`` owes for cash of the same value."""
+        owed = self._owed.get(older)
+        if owed is None or older in self._replaced:
             self._fault(entry, f"it exchanges a prize that {older} does not owe")
             return
         cash = sorted(
             ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
             if _select_prize_flows([flow])
             else flow
-            for flow in before
+            for flow in owed
         )
         if flows != cash:
             self._fault(entry, f"it reserves {flows}, but the prizes of {older} are worth {cash}")
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
-        """Close a reservation that holds a prize: the prize was handed over, or something else replaced it."""
+        """Close a reservation of prizes in kind: they were handed over, or something else replaced them."""
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
             self._fault(

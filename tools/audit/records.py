@@ -21,22 +21,22 @@ _OWN_JSON: Final = ("wager", "outcome")
 def record_of(entry: StoredEntry, kind: type[R]) -> R:
     """Return the record of an entry as ``kind``. Raises RecordError, which names its kind and key."""
     data = entry.transaction.record
-    found = from_json(kind, data, entry.transaction.kind)
+    record = from_json(kind, data, entry.transaction.kind)
     for name in _OWN_JSON:
-        part = getattr(found, name, None)
+        part = getattr(record, name, None)
         if (
             part is not None
             and isinstance(data, Mapping)
             and encode_canonical_json(part.to_json()) != encode_canonical_json(data[name])
         ):
             raise RecordError(f"{entry.transaction.kind}: {name} is not written as the machine writes it")
-    return found
+    return record
 
 
 # ---------------------------------------------------------------------------------------------- levels
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCarried:
-    """A level carried over by a clear, and how it was opened if that is known."""
+    """A progressive level carried over by a memory clear, and how it was opened if that is known."""
 
     claim: str
     pool: str

@@ -33,7 +33,7 @@ EXPLAINED_Z: Final = 3.290527
 _PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("double_up_bet", -1))
 
 
-class Played(NamedTuple):
+class GameVersion(NamedTuple):
     """A version of a game (the digest of its definition) and the value of a credit."""
 
     game: str
@@ -66,7 +66,7 @@ class Return:
     that a player can reach: if decisions matter, that is any return from the worst to the best strategy.
     """
 
-    played: Played
+    played: GameVersion
     games: int
     staked_cents: int
     won_cents: int
@@ -87,7 +87,7 @@ class Return:
         return "explained" if abs(self.z) <= EXPLAINED_Z else "investigate"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison for scripts, with returns as shares of the stakes."""
+        """Return the comparison of returns for scripts, with returns as shares of the stakes."""
         return {
             **self.played._asdict(),
             "games": self.games,
@@ -108,14 +108,14 @@ class Return:
 def iter_returns(view: JournalView) -> Iterator[Return]:
     """Yield the return of every game that ended on a machine, by game, version and denomination."""
     reading = view.meters()
-    for played, sums in sorted(_sum_ended_games(view).items()):
+    for version, sums in sorted(_sum_ended_games(view).items()):
         if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
             continue
         part = reading.where(
-            paytable=f"{played.game}@{played.version}", denomination_cents=played.denomination_cents
+            paytable=f"{version.game}@{version.version}", denomination_cents=version.denomination_cents
         )
         facts: dict[str, Any] = {
-            "played": played,
+            "played": version,
             "games": sums.games,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
@@ -123,19 +123,19 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
             "paid_cents": sum(sign * part.value(name) for name, sign in _PAID),
         }
         try:
-            yield _judge_return(sums, played, _load_game(view, played), facts)
+            yield _judge_return(sums, version, _load_game(view, version), facts)
         except (PaytableError, AnalysisError, LookupError) as error:
             yield Return(**facts, why=str(error))
 
 
-def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
+def _sum_ended_games(view: JournalView) -> dict[GameVersion, _Sums]:
     """Sum up the ended games by version and denomination; leave out open and void ones."""
-    found: dict[Played, _Sums] = {}
+    sums_by_version: dict[GameVersion, _Sums] = {}
     started: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     raised: Counter[str] = Counter()
-    read = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
-    for entry in view.entries(tuple(each.kind for each in read)):
+    declared_entries = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
+    for entry in view.entries(tuple(declared_entry.kind for declared_entry in declared_entries)):
         record: Any = entry.record
         play_id = record["play_id"]
         if entry.kind == GAME_START.kind:
@@ -153,7 +153,9 @@ def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
         ):  # a game that started before a clear is in another journal
             continue
         game, cents = start["game"], start["denomination_cents"]
-        sums = found.setdefault(Played(game["id"], game["version"], game["digest"], cents), _Sums())
+        sums = sums_by_version.setdefault(
+            GameVersion(game["id"], game["version"], game["digest"], cents), _Sums()
+        )
         wager = Wager.from_json(start["wager"])
         key = (wager.credits, repr(sorted(wager.options.items())))
         sums.games += 1
@@ -165,41 +167,42 @@ def _sum_ended_games(view: JournalView) -> dict[Played, _Sums]:
         sums.doubled = sums.doubled or play_id in doubled
         sums.wagers[key] += 1
         sums.wager_by_key[key] = wager
-    return found
+    return sums_by_version
 
 
-def _load_game(view: JournalView, played: Played) -> Game:
-    stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{played.digest}")
+def _load_game(view: JournalView, version: GameVersion) -> Game:
+    stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
     if stored_text is None:
-        raise LookupError(f"the journal keeps no definition {played.digest[:12]}")
+        raise LookupError(f"the journal keeps no definition {version.digest[:12]}")
     return game_from_text(decode_definition(str(stored_text)), "the journal")
 
 
-def _judge_return(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
+def _judge_return(sums: _Sums, version: GameVersion, game: Game, facts: Mapping[str, Any]) -> Return:
     """Compare the amount won with the mean and the variance of all wagers together."""
     if sums.has_standing_bets:
         raise LookupError("bets stand from one game to the next: no game's return is its own")
-    best = least = variance = Fraction(0)
+    highest = lowest = variance = Fraction(0)
     for key, times in sums.wagers.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])
         spread = _find_largest_variance(game, bet) if sums.doubled else bet.variance
         if spread is None:
             raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
         worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
-        best += bet.rtp * bet.cost_credits * times
-        least += worst * bet.cost_credits * times
+        highest += bet.rtp * bet.cost_credits * times
+        lowest += worst * bet.cost_credits * times
         variance += spread * times
-    cents = played.denomination_cents
+    cents = version.denomination_cents
     won, staked = Fraction(sums.won_cents, cents), Fraction(sums.staked_cents, cents)
-    away = won - best if won > best else min(won - least, Fraction(0))
+    deviation = won - highest if won > highest else min(won - lowest, Fraction(0))
     sigma = math.sqrt(variance)
-    z = float(away) / sigma if sigma else math.copysign(math.inf, away) if away else 0.0
-    return Return(**facts, least=least / staked, best=best / staked, sigma_cents=sigma * cents, z=z)
+    z = float(deviation) / sigma if sigma else math.copysign(math.inf, deviation) if deviation else 0.0
+    return Return(**facts, least=lowest / staked, best=highest / staked, sigma_cents=sigma * cents, z=z)
 
 
 def _find_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
-    """Return the largest variance over all double-up strategies that the game allows, or None."""
-    for each in analyse(game, Depth.FULL).bets:
-        if each.options.items() <= bet.options.items() and each.doubled and each.doubled.variance is not None:
-            return each.doubled.variance * (bet.cost_credits // each.cost_credits) ** 2
+    """Return the largest variance of a bet over all double-up strategies that the game allows, or None."""
+    for unit_bet in analyse(game, Depth.FULL).bets:
+        doubled = unit_bet.doubled
+        if unit_bet.options.items() <= bet.options.items() and doubled and doubled.variance is not None:
+            return doubled.variance * (bet.cost_credits // unit_bet.cost_credits) ** 2
     return None

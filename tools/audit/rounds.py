@@ -31,14 +31,14 @@ class _Round:
     number: int | None = None
     """The number that a physical wheel reported for it."""
 
-    def list_possible_positions(self, place: int) -> range:
-        """Return the positions to which the seat number ``place`` can belong.
+    def list_possible_positions(self, seat_number: int) -> range:
+        """Return the positions to which the seat number ``seat_number`` can belong.
 
         Seats have the order of the positions, so the occupied seats on either side limit the range.
         """
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
-        low = max((sits[seat] for seat in sits if seat < place), default=0)
-        high = min((sits[seat] for seat in sits if seat > place), default=POSITIONS_MOST + 1)
+        low = max((sits[seat] for seat in sits if seat < seat_number), default=0)
+        high = min((sits[seat] for seat in sits if seat > seat_number), default=POSITIONS_MOST + 1)
         return range(low + 1, high)
 
 
@@ -67,8 +67,8 @@ class RoundAudit:
         self._beginning: tuple[StoredEntry, _Round] | None = None
         """The round whose games are being started seat after seat, and the entry of the last start."""
 
-    def closed(self, round_id: str) -> None:
-        """Note that a physical wheel has closed the bets: games waiting for this spin belong to the round."""
+    def start_spin(self, round_id: str) -> None:
+        """Store the round for which a physical wheel closed the bets; games that wait for this spin belong to it."""
         self._spin, self._spin_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
@@ -85,7 +85,9 @@ class RoundAudit:
         if sat or any(position in table.places for table in tables.values()):
             self._fault(entry, f"position {position} plays the round {game.round_id} twice")
         round_.places[position] = seat
-        if any(one > other for one, other in pairwise(_sort_occupied_seats(round_))):
+        if any(
+            seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
+        ):
             self._fault(
                 entry, f"the seats of the round {game.round_id} are not in the order of the positions"
             )
@@ -105,7 +107,7 @@ class RoundAudit:
             self._record_step(entry, game, number, step, first="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
-        """Check that only a physical wheel joins several tables, and that no game starts after its number."""
+        """Check that tables share a round only by a physical wheel, and that no game starts after its number."""
         if apart and game.round_id != self._spin:
             self._fault(entry, f"other seats of the round {game.round_id} played another game")
         if game.round_id == self._spin and self._spin_number is not None:
@@ -117,7 +119,7 @@ class RoundAudit:
 
     @property
     def has_all_started(self) -> bool:
-        """Return whether no round is being started, so that no game of it is missing."""
+        """Return whether no shared round is being started, so that no seat's game of it is missing."""
         return self._beginning is None
 
     def check_all_started(self) -> None:
@@ -130,18 +132,18 @@ class RoundAudit:
             return
         entry, round_ = self._beginning
         self._beginning = None
-        for place in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
-            if all(map(self._may_play, round_.list_possible_positions(place))):
+        for missing_seat in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
+            if all(map(self._may_play, round_.list_possible_positions(missing_seat))):
                 self._fault(
-                    entry, f"seat {place} of the round {round_.id} has a bet, but played no game of it"
+                    entry, f"seat {missing_seat} of the round {round_.id} has a bet, but played no game of it"
                 )
 
-    def was_cut(self) -> None:
-        """Note a power loss, after which the missing games of a round are no longer expected."""
+    def drop_starting_round(self) -> None:
+        """After a power loss, no longer expect the missing games of the round that was being started."""
         self._beginning = None
 
-    def ends(self, play_id: str) -> None:
-        """Note the end of a play; a round's data is dropped some time after its last play."""
+    def end_play(self, play_id: str) -> None:
+        """Remove an ended play from its round; a round's data is dropped some time after its last play."""
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
@@ -162,14 +164,14 @@ class RoundAudit:
         for table in self._rounds.get(round_id, {}).values():
             table.number = number
 
-    def number_of(self, round_id: str) -> int | None:
+    def find_wheel_number(self, round_id: str) -> int | None:
         """Return the number that a physical wheel reported for a round, or None."""
         return next((table.number for table in self._rounds.get(round_id, {}).values()), None)
 
     def process_game_step(
         self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice
     ) -> None:
-        """Check that a step common to all seats is the same in each game; report a step without a round."""
+        """Check that a step shared by all seats is the same in each game; report one that names a wrong round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
             self._fault(entry, f"it names the round {choice.round_id!r}, but belongs to none")
@@ -200,10 +202,10 @@ class RoundAudit:
         elif number > len(round_.steps) or round_.steps[number] != step:
             self._fault(entry, f"other seats of the round {game.round_id} have other numbers or answers")
 
-    def answers(
+    def check_answer_for_seat(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
     ) -> None:
-        """Check that another seat's reply to a decision, recorded first, is only the default one."""
+        """Check that a reply first recorded by a seat that was not asked is the decision's default reply."""
         round_ = self._find_round(start)
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
             return

@@ -64,7 +64,7 @@ def _list_flows_from(entry: StoredEntry, source: str) -> Staked:
 
 
 class StakeAudit:
-    """Checks the bets left on tables; ``fault`` is called for each entry that differs from the derivation."""
+    """Checks stakes and the bets left on tables; ``fault`` is called for each entry that differs from them."""
 
     def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
@@ -123,13 +123,13 @@ class StakeAudit:
             return
         name = _build_table_key(record.game.digest, position)
         self._check_no_other_table(entry, name)
-        before = self._tables.get(name)
-        if before is None:
+        table = self._tables.get(name)
+        if table is None:
             self._fault(entry, "bets are returned from a table without standing bets")
             return
-        if (record.game, record.denomination_cents) != (before.game, before.denomination_cents):
-            self._fault(entry, f"it names {record}, but bets are standing on {before}")
-        back_cents, retained_cents, left = before.standing_cents, 0, None
+        if (record.game, record.denomination_cents) != (table.game, table.denomination_cents):
+            self._fault(entry, f"it names {record}, but bets are standing on {table}")
+        back_cents, retained_cents, table_left = table.standing_cents, 0, None
         if record.why == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
@@ -140,31 +140,38 @@ class StakeAudit:
                 self._shared.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.table
-            settled, left = game.at(join_table_state(before.table, shared, keys)).rules.take_down()
-            left = extract_own_state(left, keys)
-            back_cents = sum(each.credits for each in settled) * before.denomination_cents
-            retained_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
-        amounts = (retained_cents, before.standing_cents - back_cents - retained_cents, back_cents)
-        _, standing, back = self._part_stakes(entry, before.staked, amounts) or ((), (), ())
+            settled, table_left = game.at(join_table_state(table.table, shared, keys)).rules.take_down()
+            table_left = extract_own_state(table_left, keys)
+            back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
+            retained_cents = (
+                sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
+            )
+        amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
+        _, standing, back = self._part_stakes(entry, table.staked, amounts) or ((), (), ())
         if record.amount_cents != back_cents or _list_flows_from(entry, PUSH) != back:
             self._fault(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")
-        after = None if left is None else _build_table_record(before, left, standing)
-        self._compare(entry, name, after)
+        expected_table = None if table_left is None else _build_table_record(table, table_left, standing)
+        self._compare(entry, name, expected_table)
 
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check that a game starts with the table the previous game left, at the same value of a credit."""
-        before = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
+        previous = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME:
             return
         self._check_standing_when_decided(entry, game)
-        left = self._find_shared_start(entry, game, None if before is None else before.table)
-        if game.table != left:
+        expected_table = self._find_shared_start(entry, game, None if previous is None else previous.table)
+        if game.table != expected_table:
             self._fault(
-                entry, f"it starts with the table {game.table!r}, but the game before it left {left!r}"
+                entry,
+                f"it starts with the table {game.table!r}, but the game before it left {expected_table!r}",
             )
-        if before is not None and before.staked and before.denomination_cents != game.denomination_cents:
-            was = before.denomination_cents
+        if (
+            previous is not None
+            and previous.staked
+            and previous.denomination_cents != game.denomination_cents
+        ):
+            was = previous.denomination_cents
             self._fault(
                 entry, f"bets are standing at {was} cents a credit, but it plays at {game.denomination_cents}"
             )
@@ -172,98 +179,101 @@ class StakeAudit:
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Update the shared table if this step decides the round and no other round has started since."""
         self._check_standing_when_decided(entry, choice)
-        keys, last = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
-        due = None
+        keys, shared_table = self._build_table_keys(entry, start.game), self._shared.get(start.game.digest)
+        expected = None
         if (
             keys.common
             and choice.outcome is not None
-            and last is not None
-            and last.round_id == _get_round_id(start)
+            and shared_table is not None
+            and shared_table.round_id == _get_round_id(start)
         ):
-            due = TableInCommon(
-                round_id=last.round_id,
+            expected = TableInCommon(
+                round_id=shared_table.round_id,
                 keys=keys.common,
                 bound=keys.bound,
                 table=extract_shared_state(choice.outcome.table, keys),
             )
-        self._check_shared_table_left(entry, start, due)
+        self._check_shared_table_left(entry, start, expected)
 
     def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
         """Report a fault if an undecided game records bets that it leaves standing."""
         if step.outcome is None and step.standing_credits:
             self._fault(entry, f"it leaves {step.standing_credits} credits standing, but is not decided")
 
-    def _find_shared_start(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
+    def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the shared table that a game must start with, and store its round as the table's latest."""
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
-        due, last = None, self._shared.get(digest)
+        expected, shared_table = None, self._shared.get(digest)
         if keys.bound and not game.round_id:  # it is played outside of any shared round
             self._check_shared_table_left(entry, game, None)
-            return join_table_state(mine, None if last is None else last.table, keys)
+            return join_table_state(own_table, None if shared_table is None else shared_table.table, keys)
         if keys.common:
-            if last is None or last.round_id != _get_round_id(game):
-                self._before[digest] = None if last is None else last.table
-            after = game.table if game.outcome is None else game.outcome.table
-            due = TableInCommon(
+            if shared_table is None or shared_table.round_id != _get_round_id(game):
+                self._before[digest] = None if shared_table is None else shared_table.table
+            table_left = game.table if game.outcome is None else game.outcome.table
+            expected = TableInCommon(
                 round_id=_get_round_id(game),
                 keys=keys.common,
                 bound=keys.bound,
-                table=extract_shared_state(after, keys),
+                table=extract_shared_state(table_left, keys),
             )
-        self._check_shared_table_left(entry, game, due)
-        if not has_missed_no_round(mine, self._before.get(digest), keys):
+        self._check_shared_table_left(entry, game, expected)
+        if not has_missed_no_round(own_table, self._before.get(digest), keys):
             self._fault(entry, "its standing bets depend on something its round does not have")
-        return join_table_state(mine, self._before.get(digest), keys)
+        return join_table_state(own_table, self._before.get(digest), keys)
 
     def _check_shared_table_left(
-        self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None
+        self, entry: StoredEntry, game: GameRecord, expected: TableInCommon | None
     ) -> None:
-        """Report a fault unless the entry records the shared table ``due`` and no other one."""
+        """Report a fault unless the entry records the shared table ``expected`` and no other one."""
         name = f"{TableKey.SHARED}{game.game.digest}"
-        found = entry.state.get(name)
-        for other in entry.state:
-            if other.startswith(TableKey.SHARED) and other != name:
-                self._fault(entry, f"it changes the table of another game: {other}")
-        if found != (None if due is None else to_json(due)):
-            self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
+        recorded = entry.state.get(name)
+        for key in entry.state:
+            if key.startswith(TableKey.SHARED) and key != name:
+                self._fault(entry, f"it changes the table of another game: {key}")
+        if recorded != (None if expected is None else to_json(expected)):
+            self._fault(entry, f"it leaves the shared table as {recorded}, expected {expected}")
 
-    def _build_table_keys(self, entry: StoredEntry, named: GameName) -> TableStateKeys:
+    def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
-        game = self._games.find(named.id, named.digest)
+        game = self._games.find(game_name.id, game_name.digest)
         positions = 2 if "position" in entry.transaction.dims else 1
         return TableStateKeys() if game is None else find_table_keys(game.rules, positions)
 
-    def ends(
+    def check_game_end(
         self,
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
-        found: tuple[Game, Outcome],
+        replayed: tuple[Game, Outcome],
         recorded: GameRecord | GameChoice,
         ended: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
-        (game, outcome), (end, end_record) = found, ended
+        (game, outcome), (end, end_record) = replayed, ended
         name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
         self._check_no_other_table(end, name)
-        before = self._tables.get(name)
+        previous_table = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
-        pushed = self._pushed.pop(start.play_id, None) if self._pushed else None
+        push_entry = self._pushed.pop(start.play_id, None) if self._pushed else None
         keys = self._build_table_keys(end, start.game)
-        left, began = extract_own_state(outcome.table, keys), extract_own_state(start.table, keys)
-        if before is None and not push_cents and pushed is None and left is None:
+        table_left, table_at_start = (
+            extract_own_state(outcome.table, keys),
+            extract_own_state(start.table, keys),
+        )
+        if previous_table is None and not push_cents and push_entry is None and table_left is None:
             if end_record.push_cents or name in end.state or recorded.standing_credits:
                 self._fault(end, "it records stakes or a table that the game does not have")
             return
-        at = game.at(outcome.table)
-        standing_credits = sum(bet.credits for bet in at.rules.standing())
+        table = game.at(outcome.table)
+        standing_credits = sum(bet.credits for bet in table.rules.standing())
         if recorded.standing_credits != standing_credits:
             self._fault(
                 end, f"it records {recorded.standing_credits} standing credits, expected {standing_credits}"
             )
         standing_cents = standing_credits * unit_cents
-        staked = (*(() if before is None else before.staked), *sum_stakes(entries, start))
+        staked = (*(() if previous_table is None else previous_table.staked), *sum_stakes(entries, start))
         decided_cents = sum(cents for _, cents in staked) - standing_cents
-        settled_cents = sum(each.staked for each in outcome.settlements) * unit_cents
+        settled_cents = sum(settlement.staked for settlement in outcome.settlements) * unit_cents
         if game.rules.layout() and settled_cents != decided_cents:
             self._fault(end, f"bets of {settled_cents} cents are settled, expected {decided_cents}")
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
@@ -271,31 +281,34 @@ class StakeAudit:
         if parts is None:
             return
         _, standing, back = parts
-        self._check_pushed(end, start, end_record, pushed, (push_cents, back))
-        after = None
-        if left is not None:
-            after = TableRecord(game=start.game, denomination_cents=unit_cents, table=left, staked=standing)
-        if after is not None or began is not None:
-            self._compare(end, name, after)
+        self._check_pushed(end, start, end_record, push_entry, (push_cents, back))
+        expected_table = None
+        if table_left is not None:
+            expected_table = TableRecord(
+                game=start.game, denomination_cents=unit_cents, table=table_left, staked=standing
+            )
+        if expected_table is not None or table_at_start is not None:
+            self._compare(end, name, expected_table)
 
     def _check_pushed(
         self,
         end: StoredEntry,
         start: GameRecord,
         end_record: GameEndByHand,
-        pushed: tuple[StoredEntry, StakesBack] | None,
-        due: tuple[int, Staked],
+        push_entry: tuple[StoredEntry, StakesBack] | None,
+        expected_push: tuple[int, Staked],
     ) -> None:
-        push_cents, back = due
+        """Check that the returned stakes (pushes) of an ended game were posted and recorded as expected."""
+        push_cents, back = expected_push
         if end_record.push_cents != push_cents:
             self._fault(
                 end, f"stakes of {push_cents} cents are returned, but {end_record.push_cents} are recorded"
             )
-        if pushed is None:
+        if push_entry is None:
             if push_cents and not start.returned:
                 self._fault(end, f"stakes of {push_cents} cents should be returned, but none were")
-        elif _list_flows_from(pushed[0], PUSH) != back or start.returned:
-            self._fault(pushed[0], f"it returns {_list_flows_from(pushed[0], PUSH)}, expected {back}")
+        elif _list_flows_from(push_entry[0], PUSH) != back or start.returned:
+            self._fault(push_entry[0], f"it returns {_list_flows_from(push_entry[0], PUSH)}, expected {back}")
 
     def check_void(
         self,
@@ -318,7 +331,7 @@ class StakeAudit:
         self._pushed.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
         if list(map(_drop_pay_row_mark, void_record.settled)) != [
-            _drop_pay_row_mark(each.to_json()) for each in decided
+            _drop_pay_row_mark(settlement.to_json()) for settlement in decided
         ]:
             self._fault(
                 end, f"it records {list(void_record.settled)} as decided, but its draws decide {decided}"
@@ -326,8 +339,10 @@ class StakeAudit:
         else:  # the names it gives to returned stakes are taken from the record
             settled: Any = void_record.settled
             decided = tuple(map(Settlement.from_json, settled))
-        over_cents = sum(each.staked for each in decided) * unit_cents
-        push_cents = sum(each.credits for each in decided if each.is_stake_returned) * unit_cents
+        over_cents = sum(settlement.staked for settlement in decided) * unit_cents
+        push_cents = (
+            sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
+        )
         staked_cents = sum(cents for _, cents in staked)
         parts = self._part_stakes(
             end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents)
@@ -341,7 +356,7 @@ class StakeAudit:
         if refunded not in ((), undecided) or back != pushed:
             self._fault(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
-        due_cents = sum(each.credits for each in decided) * unit_cents - push_cents
+        due_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
         if won_cents != due_cents:
             self._fault(end, f"its decided bets won {due_cents} cents, but {won_cents} are paid")
 
@@ -357,20 +372,20 @@ class StakeAudit:
             return None
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
-        """Report a fault if the entry stores or removes a table other than the one under the key ``name``."""
+        """Report a fault if the entry changes a table other than the one under the storage key ``name``."""
         others = [key for key in entry.state if TableKey.TABLE in key and key != name]
         if others:
             self._fault(entry, f"it changes the table of another game: {others[0]}")
 
-    def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
-        """Report a fault unless the entry records the table ``due`` under the key ``name``."""
+    def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
+        """Report a fault unless the entry records the table ``expected`` under the storage key ``name``."""
         if name not in entry.state:
             self._fault(entry, "its table is not recorded")
             return
         value: object = entry.state[name]
-        found = None if value is None else from_json(TableRecord, value, f"state.{name}")
-        if found != due:
-            self._fault(entry, f"it leaves the table as {found}, expected {due}")
+        recorded = None if value is None else from_json(TableRecord, value, f"state.{name}")
+        if recorded != expected:
+            self._fault(entry, f"it leaves the table as {recorded}, expected {expected}")
 
 
 def _get_round_id(game: GameRecord) -> str:
@@ -379,21 +394,22 @@ def _get_round_id(game: GameRecord) -> str:
 
 
 def _read_position(entry: StoredEntry) -> int:
-    found = entry.transaction.dims.get("position", 1)
-    return found if isinstance(found, int) else 1
+    position = entry.transaction.dims.get("position", 1)
+    return position if isinstance(position, int) else 1
 
 
 def _build_table_key(digest: str, position: int) -> str:
     return format_storage_key(f"{TableKey.TABLE}{digest}", position)
 
 
-def _build_table_record(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:
+def _build_table_record(previous: TableRecord, table_left: JSON, standing: Staked) -> TableRecord:
+    """Return a table's record with its new state and standing bets; game and denomination stay."""
     return TableRecord(
-        game=before.game, denomination_cents=before.denomination_cents, table=left, staked=standing
+        game=previous.game, denomination_cents=previous.denomination_cents, table=table_left, staked=standing
     )
 
 
 def _drop_pay_row_mark(settlement: Any) -> Any:
     """Return a settlement without its pay-row mark, which older journals do not record."""
-    known = isinstance(settlement, dict)
-    return {key: value for key, value in settlement.items() if key != "pays"} if known else settlement
+    is_object = isinstance(settlement, dict)
+    return {key: value for key, value in settlement.items() if key != "pays"} if is_object else settlement

@@ -38,20 +38,20 @@ COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 def compute_statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
     """Return the totals of each period, oldest first: meter movements and counted collections."""
-    ledger, before = Ledger(), dict.fromkeys(METERS, 0)
+    ledger, meters_before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
-    now = ""
+    current_period = ""
     for entry, day in _iter_with_gaming_days(entries):
         period = day.find_date(entry.time_utc).isoformat()[: _LENGTH[by]]
-        if period != now:
-            before = _add_period_movement(periods, now, ledger, before)
-            now = period
+        if period != current_period:
+            meters_before = _add_period_movement(periods, current_period, ledger, meters_before)
+            current_period = period
             periods.setdefault(period, dict.fromkeys((*METERS, *COUNTED), 0))
         ledger.commit(ledger.plan(entry.transaction), entry)
         if entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED:
                 periods[period][name] += int(entry.record[name])
-    _add_period_movement(periods, now, ledger, before)
+    _add_period_movement(periods, current_period, ledger, meters_before)
     return periods
 
 
@@ -73,14 +73,14 @@ def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Sto
 
 
 def _add_period_movement(
-    periods: dict[str, dict[str, int]], period: str, ledger: Ledger, before: dict[str, int]
+    periods: dict[str, dict[str, int]], period: str, ledger: Ledger, meters_before: dict[str, int]
 ) -> dict[str, int]:
-    """Add to a period how far each meter has moved since ``before``; return the meters now.
+    """Add to a period how far each meter has moved since ``meters_before``; return the meters now.
 
     With an empty ``period`` nothing is added.
     """
     values = read_meters(ledger).values
-    after = {name: values[name] for name in METERS}
+    meters_now = {name: values[name] for name in METERS}
     for name in METERS if period else ():
-        periods[period][name] += after[name] - before[name]
-    return after
+        periods[period][name] += meters_now[name] - meters_before[name]
+    return meters_now

@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """A hash of an entry, or its first digits, known from outside the journal, and its source (``whose``)."""
+    """The hash of a journal entry, or its first digits, known from outside the journal; ``whose`` is its source."""
 
     known: str
     whose: str
@@ -57,7 +57,7 @@ class _Head:
 
 @dataclass(slots=True)
 class Report:
-    """The result of an audit: what was checked, how long it took, and what is wrong."""
+    """The result of a journal audit: what was checked, how long it took, and what is wrong."""
 
     fingerprint: str = ""
     machine_id: str = ""
@@ -99,7 +99,7 @@ class Report:
         del self.notices[:-FINDINGS_MAX]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON data for scripts."""
+        """Return the audit report as JSON data for scripts."""
         return {
             "ok": not self.wrong,
             "machine": self.fingerprint,
@@ -153,10 +153,10 @@ class Auditor:
         self._ids_of_plays: dict[str, set[str]] = {}
         """The ids of each open game's entries, by the id of its first entry."""
         self._heads: dict[int, list[_Head]] = {}
-        for sequence, known in (heads or {}).items():
-            self._heads.setdefault(sequence, []).append(_Head(known, "an earlier export"))
-        for sequence, known in witnesses:
-            self._heads.setdefault(sequence, []).append(_Head(known, "a witness"))
+        for sequence, hash_hex in (heads or {}).items():
+            self._heads.setdefault(sequence, []).append(_Head(hash_hex, "an earlier export"))
+        for sequence, hash_hex in witnesses:
+            self._heads.setdefault(sequence, []).append(_Head(hash_hex, "a witness"))
         self._seen_heads: set[int] = set()
         self._last_play_taken = 0
         """The greatest number of a play of this journal whose ids are among ``_ids``: plain games may repeat them."""
@@ -177,32 +177,32 @@ class Auditor:
         self._last_play_taken = max(map(self._find_play_taken, self._ids), default=0)
         try:
             for batch, runs in find_plain_runs(bodies, self._at_hand, jobs, self._ledger.sequence):
-                self._see_batch(batch, runs)
+                self._check_batch(batch, runs)
         except JournalError as why:
             self.report.add(Finding(self._ledger.sequence + 1, "", str(why)))
-        found = self._ledger.sequence, self._ledger.head_hex
+        reached = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
             self.conduct.close(self._ledger)
             self._ledger.run_full_audit()
             for wrong in self._levels.close(self._ledger.balance_cents):
-                self.report.add(Finding(found[0], "", wrong))
+                self.report.add(Finding(reached[0], "", wrong))
         except SelfAuditFailed as why:
-            self.report.add(Finding(found[0], "", f"the books do not agree: {why}"))
+            self.report.add(Finding(reached[0], "", f"the books do not agree: {why}"))
         except Exception as why:  # noqa: BLE001 (whatever a file made of them)
-            self.report.add(Finding(found[0], "", f"the books cannot be audited: {why!r}"))
+            self.report.add(Finding(reached[0], "", f"the books cannot be audited: {why!r}"))
         if missing := self._clears.close():
-            self.report.add(Finding(found[0], "", missing))
-        if head is not None and found != head:
-            ends = f"the journal ends here ({found[1]}), not at entry {head[0]} ({head[1]})"
-            self.report.add(Finding(found[0], "", ends))
+            self.report.add(Finding(reached[0], "", missing))
+        if head is not None and reached != head:
+            ends = f"the journal ends here ({reached[1]}), not at entry {head[0]} ({head[1]})"
+            self.report.add(Finding(reached[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             whose = self._heads[sequence][0].whose
-            self.report.add(Finding(found[0], "", f"{whose} reached entry {sequence}"))
+            self.report.add(Finding(reached[0], "", f"{whose} reached entry {sequence}"))
         try:
             self._complete_report(time.perf_counter() - began)
         except Exception as why:  # noqa: BLE001 (as above)
-            self.report.add(Finding(found[0], "", f"the meters cannot be read: {why!r}"))
+            self.report.add(Finding(reached[0], "", f"the meters cannot be read: {why!r}"))
         return self.report
 
     def _complete_report(self, seconds: float) -> None:
@@ -220,18 +220,18 @@ class Auditor:
             self._games.open,
         )
 
-    def _see_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
+    def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
         """Check consecutive entries: the runs of plain games as a whole if possible, all others one by one."""
         at = 0
         for run in runs:
             for body in batch[at : run.at]:
-                self.see(body)
+                self.check_body(body)
             at = run.at
             if self._allows_plain_run(run):
                 self._add_plain_run(run)
                 at += run.entries
         for body in batch[at:]:
-            self.see(body)
+            self.check_body(body)
 
     def _allows_plain_run(self, run: PlainRun) -> bool:
         """Return whether the plain games of ``run`` may follow the entries so far.
@@ -244,7 +244,7 @@ class Auditor:
                 ledger.sequence > 0
                 and (ledger.sequence + 1, ledger.head_hex) == (run.first_sequence, run.previous_hex)
                 and run.first_sequence > self._last_play_taken
-                and not any(run.first_sequence <= known <= run.last_sequence for known in self._heads)
+                and not any(run.first_sequence <= sequence <= run.last_sequence for sequence in self._heads)
                 and not self._clears.has_pending_entries
                 and self._levels.allows_plain_run()
                 and self._games.allows_plain_run(run)
@@ -254,7 +254,7 @@ class Auditor:
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add checked plain games to the books and to what the other checks know."""
+        """Add checked plain games to the ledger, to the report, and to the other checks' data."""
         self.report.entries += run.entries
         self.conduct.add_plain_run(run)
         self._games.add_plain_run(run)
@@ -262,12 +262,12 @@ class Auditor:
         ledger = self._ledger
         for (source, target, key), (amount_cents, times) in run.flows.items():
             ledger.add_flow((source, target, key), amount_cents, times)
-        for what, times in run.counts.items():
-            ledger.counts[what] += times
+        for count, times in run.counts.items():
+            ledger.counts[count] += times
         ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
         ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
 
-    def see(self, body: bytes) -> None:
+    def check_body(self, body: bytes) -> None:
         """Check one encoded entry: its hash chain, any signature, its money and its game.
 
         An exception that an entry causes becomes a finding about that entry, and the audit continues.
@@ -297,7 +297,7 @@ class Auditor:
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
         if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
-            self.conduct.facts.see(entry)
+            self.conduct.facts.update(entry)
         else:
             self.conduct.check_entry(entry, ledger)
         self._apply_to_ledger(entry)
@@ -377,8 +377,8 @@ class Auditor:
             except JournalDamaged as why:
                 self.fault(entry, str(why))
         if entry.sequence != expected:
-            moved = f"found entry {entry.sequence} here: entries are missing, repeated or moved"
-            self.report.add(Finding(expected, entry.id, moved))
+            disorder = f"found entry {entry.sequence} here: entries are missing, repeated or moved"
+            self.report.add(Finding(expected, entry.id, disorder))
         elif entry.previous_hex != self._ledger.head_hex:
             self.fault(
                 entry,

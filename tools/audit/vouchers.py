@@ -21,7 +21,7 @@ _IN: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _RULED)
 
 
 class VoucherAudit:
-    """Checks that each ticket is redeemed once and for its own amount; ``fault`` is called if not."""
+    """Checks that each ticket is redeemed once and for its own amount; ``fault`` is called for one that is not."""
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
@@ -50,9 +50,9 @@ class VoucherAudit:
             self._out_cents[commitment] = record["amount_cents"]
             self._taken.pop(commitment, None)
             return
-        before = self._taken.setdefault(commitment, entry.sequence)
-        if before != entry.sequence:
-            self._fault(entry, f"this ticket was already redeemed by entry {before}")
+        first_sequence = self._taken.setdefault(commitment, entry.sequence)
+        if first_sequence != entry.sequence:
+            self._fault(entry, f"this ticket was already redeemed by entry {first_sequence}")
         out_cents = self._out_cents.pop(commitment, record["amount_cents"])
         if out_cents != record["amount_cents"]:
             self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")

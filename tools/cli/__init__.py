@@ -86,8 +86,8 @@ class CommandGroup(click.Group):
         with pause_collector():
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
-        for each in getattr(command, "commands", {}).values():
-            each.short_help = each.get_short_help_str(
+        for subcommand in getattr(command, "commands", {}).values():
+            subcommand.short_help = subcommand.get_short_help_str(
                 limit=_SENTENCE
             )  # in full: click would cut it at 45 characters
         return command

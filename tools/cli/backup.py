@@ -37,7 +37,7 @@ NAMES: Final = frozenset({CABINET, STAFF, *LINK})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _BackupFile:
-    """A backup as written in its file: file contents in base 64, key and signature in hexadecimal."""
+    """A backup in the form of its file: file contents in base 64, key and signature in hexadecimal."""
 
     format: int
     machine: str
@@ -68,13 +68,13 @@ class Backup:
     def of(cls, state: Path, cabinet: Path, at: str) -> Self:
         """Return a backup of a machine's files. Raises OperatorError, JournalError, OSError."""
         file, folder = load_cabinet(cabinet), StateFolder(state)
-        found = {CABINET: cabinet, STAFF: folder.staff}
+        paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
         if (
             link is not None and link.key != LinkFolder.of(state).key
         ):  # a key made by the machine never leaves it
-            found |= {name: getattr(link, name) for name in LINK}
-        files = {name: path.read_bytes() for name, path in found.items() if path.exists()}
+            paths |= {name: getattr(link, name) for name in LINK}
+        files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:
             machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
             sequence, head = view.sequence, view.head_hash
@@ -114,7 +114,7 @@ class Backup:
             files = {
                 name: base64.b64decode(text, validate=True) for name, text in content_record.files.items()
             }
-            found = cls(
+            backup = cls(
                 content_record.machine,
                 content_record.at,
                 content_record.sequence,
@@ -138,7 +138,7 @@ class Backup:
             raise OperatorError(f"{path}: does not have the content that the machine signed")
         if strange := sorted(files.keys() - NAMES):
             raise OperatorError(f"{path}: {', '.join(strange)}: may not be restored")
-        return found
+        return backup
 
 
 def load_machine_key(state: Path) -> MachineKey:

@@ -47,31 +47,37 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
     progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
-    known = {part.header: part for part in iter_parts()}
+    parts_by_header = {part.header: part for part in iter_parts()}
     games = [load_game(path_or_id_from_text(name)) for name in requested.games] or [
         *_iter_admitted_games(requested.profile)
     ]
     names = [_format_game_name(folder, name) for name in requested.games] or [game.id for game in games]
     lines = [f"# A cabinet file for {requested.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
-    lines += _format_table(known["[machine]"], "[machine]", _list_machine_keys(requested))
+    lines += _format_table(parts_by_header["[machine]"], "[machine]", _list_machine_keys(requested))
     for name in names:
-        lines += _format_table(known["[[games]]"], "[[games]]", {"game": name}, first=name == names[0])
+        lines += _format_table(
+            parts_by_header["[[games]]"], "[[games]]", {"game": name}, first=name == names[0]
+        )
     levels = [slot for game in games for slot in list_game_levels(game)]
     for slot in levels:
-        given = {"game": slot.game, "level": slot.level}
-        lines += _format_table(known[_LEVELS], _LEVELS, given, first=slot is levels[0])
-    taken: dict[str, int] = {}
+        values = {"game": slot.game, "level": slot.level}
+        lines += _format_table(parts_by_header[_LEVELS], _LEVELS, values, first=slot is levels[0])
+    counts: dict[str, int] = {}
     for protocol, port in requested.devices:
         name = NAMES[PROTOCOLS[protocol].kind]
-        taken[name] = taken.get(name, 0) + 1
-        header = f"[devices.{name}{taken[name] if taken[name] > 1 else ''}]"
-        given = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
-        lines += _format_table(known["[devices.NAME]"], header, given, first=not sum(taken.values()) > 1)
-    for part in known.values():
+        counts[name] = counts.get(name, 0) + 1
+        header = f"[devices.{name}{counts[name] if counts[name] > 1 else ''}]"
+        values = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
+        lines += _format_table(
+            parts_by_header["[devices.NAME]"], header, values, first=not sum(counts.values()) > 1
+        )
+    for part in parts_by_header.values():
         if part.header in _SHOWN:
             lines += _format_table(part, part.header, {})
     others = [
-        header for header in known if header not in _SHOWN | _GIVEN and (header != _LEVELS or not levels)
+        header
+        for header in parts_by_header
+        if header not in _SHOWN | _GIVEN and (header != _LEVELS or not levels)
     ]
     lines += _format_comment(f"Other tables: {', '.join(others)}. Their keys: egm cabinet schema.")
     return "\n".join(lines).rstrip() + "\n"
@@ -81,31 +87,31 @@ def _format_game_name(folder: Path, name: str) -> str:
     """Return a game's id, or its path relative to ``folder``."""
     if not isinstance(path_or_id_from_text(name), Path):
         return name
-    found = os.path.relpath(name, folder)
-    return found if is_path(found) else f"./{found}"
+    relative_path = os.path.relpath(name, folder)
+    return relative_path if is_path(relative_path) else f"./{relative_path}"
 
 
 def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
     """Return the keys of the machine's table with their values; None is written as an example."""
-    given: dict[str, str | None] = {
+    values: dict[str, str | None] = {
         "serial": requested.serial,
         "operator_number": requested.operator_number,
         "profile": requested.profile.id,
         "site": requested.site,
     }
     must = MANDATORY[load_template(requested.profile.id).ticket]
-    given |= {key: None for key in ("licence_holder", "address") if key in must}
+    values |= {key: None for key in ("licence_holder", "address") if key in must}
     if requested.licence_holder is not None:
-        given["licence_holder"] = requested.licence_holder
+        values["licence_holder"] = requested.licence_holder
     if requested.time_zone is not None:
-        given["time_zone"] = requested.time_zone
-    return given
+        values["time_zone"] = requested.time_zone
+    return values
 
 
 def _format_table(
-    part: Part, header: str, given: Mapping[str, str | None], *, first: bool = True
+    part: Part, header: str, values: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
-    """Yield the lines of a table; examples and default values are marked as such.
+    """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
 
     The ``first`` table of its kind also lists every other key in a comment.
     """
@@ -113,9 +119,9 @@ def _format_table(
         yield from _format_comment(part.meaning)
     yield header
     for key in part.keys:
-        if key.name in given:
+        if key.name in values:
             yield from _format_comment(key.meaning) if first else ()
-            value = format_toml(given[key.name]) if given[key.name] else key.example
+            value = format_toml(values[key.name]) if values[key.name] else key.example
             yield f"{key.name} = {value}{'  # example' if key.owners and value == key.example else ''}"
         elif first:
             yield from _format_comment(f"{key.meaning} ({key.kind})")

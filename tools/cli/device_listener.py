@@ -15,7 +15,7 @@ from egm.devices.line import SerialLine
 
 
 class ListenError(Exception):
-    """A device that cannot be operated as requested; the text says why."""
+    """Raised if a device cannot be operated as requested; the text says why."""
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class _HasEscrow(Protocol):
 
 
 class Listener:
-    """One device on one port; ``report`` is called with every event."""
+    """A session with one device on one port, without a machine; ``report`` is called with every event."""
 
     def __init__(
         self,

@@ -161,7 +161,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
 
 def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
     """Return the prizes in kind with their stated values; no return of a bet includes them."""
-    apart = _build_right_columns(*(f"apart, at {cents}" for cents in denominations_cents))
+    value_columns = _build_right_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (
             m.prize,
@@ -172,7 +172,7 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
         for m in bet.merchandise
     )
     return Table(
-        ("prize in kind", *_build_right_columns("odds", "value, minor units"), *apart), rows, naming=1
+        ("prize in kind", *_build_right_columns("odds", "value, minor units"), *value_columns), rows, naming=1
     )
 
 

@@ -16,10 +16,10 @@ def resolve_links(file: Path) -> Path:
 
     Raises ClickException if it exists and is not a regular file.
     """
-    found = Path(os.path.realpath(file))
-    if found.exists() and not found.is_file():
+    target = Path(os.path.realpath(file))
+    if target.exists() and not target.is_file():
         raise click.ClickException(f"{file} is not a regular file and was not replaced")
-    return found
+    return target
 
 
 @contextmanager
@@ -40,8 +40,8 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def write_result(file: Path, data: bytes | str, what: str = "") -> None:
-    """Write ``data`` to ``file`` atomically, and print that with ``what`` (by default the size).
+def write_result(file: Path, data: bytes | str, note: str = "") -> None:
+    """Write ``data`` to ``file`` atomically, and print that with ``note`` (by default the size).
 
     Raises ClickException if it cannot be written.
     """
@@ -51,4 +51,4 @@ def write_result(file: Path, data: bytes | str, what: str = "") -> None:
             out.write(content)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
-    echo(f"{file}: {what or f'{len(content):,} bytes'}")
+    echo(f"{file}: {note or f'{len(content):,} bytes'}")

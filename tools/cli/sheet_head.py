@@ -37,7 +37,7 @@ class SheetHead:
 
     @classmethod
     def of(cls, view: JournalView) -> "SheetHead":
-        """Return the head for a machine's current memory, from its first entry, last power-up and last entry."""
+        """Return the sheet head for a machine's current memory, from its first entry, last power-up and last entry."""
         head = cls()
         last = view.entries(since=max(0, view.sequence - 1))
         powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)

@@ -71,8 +71,8 @@ def build_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) 
         if table.title is not None:
             paper.gap()
             paper.line([format_words(table.title, texts, currency)], bold=True)
-        for place, row in enumerate(format_rows(table, texts, currency)):
-            paper.line(row, bold=bool(table.columns) and place == 0)
+        for row_number, row in enumerate(format_rows(table, texts, currency)):
+            paper.line(row, bold=bool(table.columns) and row_number == 0)
         paper.gap()
     return paper.to_pdf()
 
@@ -119,10 +119,10 @@ class _Paper:
             if self._y > _PAGE[1] - _MARGIN:
                 self._add_page()
             draw = ImageDraw.Draw(self._pages[-1])
-            for place, cell in enumerate(wrapped):
+            for column, cell in enumerate(wrapped):
                 if line < len(cell):
                     draw.text(
-                        (_MARGIN + place * room, self._y), cell[line], fill=_BLACK, font=font, anchor="ls"
+                        (_MARGIN + column * room, self._y), cell[line], fill=_BLACK, font=font, anchor="ls"
                     )
             self._y += _LINE
 

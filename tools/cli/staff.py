@@ -149,7 +149,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
 def _build_transaction(
     entry: Entry[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return a declared entry for the journal of a stopped machine.
+    """Return the transaction of a declared entry for the journal of a stopped machine.
 
     Raises EntryError if it does not have its declared form.
     """

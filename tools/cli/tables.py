@@ -60,7 +60,7 @@ def _to_spreadsheet_cell(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table. ``key`` is its name in JSON and CSV, by default the title with underscores.
+    """One column of a printed table. ``key`` is its name in JSON and CSV, by default the title with underscores.
 
     ``text`` returns a value as the terminal displays it; JSON and CSV contain the value itself.
     """
@@ -143,14 +143,14 @@ class Table:
             return "\n".join(
                 (*title, "\n\n".join(parts or (self._format_block(row, width) for row in cells)))
             )
-        drawn = list(title)
+        lines = list(title)
         if heads:
-            drawn += self._format_row(heads, widths, [None] * len(heads), bold=True)
-            drawn.append(_GAP.join("─" * each for each in widths))
+            lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
+            lines.append(_GAP.join("─" * each for each in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
-            drawn += self._format_row(row, widths, styles)
-        return "\n".join(drawn)
+            lines += self._format_row(row, widths, styles)
+        return "\n".join(lines)
 
     def _split_to_width(
         self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int
@@ -192,22 +192,26 @@ class Table:
             for column, cell, width, style in zip(self._columns, wrapped, widths, styles, strict=True):
                 part = cell[i] if i < len(cell) else ""
                 space = " " * (width - cell_len(part))
-                drawn = click.style(part, **{**(style or {}), **every}) if part and (style or every) else part
-                parts.append(space + drawn if column.right else drawn + space)
+                styled = (
+                    click.style(part, **{**(style or {}), **every}) if part and (style or every) else part
+                )
+                parts.append(space + styled if column.right else styled + space)
             yield _GAP.join(parts).rstrip()
 
     def _format_block(self, row: Sequence[str], width: int) -> str:
+        """Return a row as a block: one line per column with its title and value."""
         names = [make_lines_printable(column.title) or column.name for column in self._columns]
         wide = max(map(cell_len, names))
         indent = "\n" + " " * (wide + len(_GAP))
-        left = max(width - wide - len(_GAP), 1)
+        value_width = max(width - wide - len(_GAP), 1)
         return "\n".join(
-            f"{name}{' ' * (wide - cell_len(name))}{_GAP}{indent.join(_wrap_cell(cell, left))}".rstrip()
+            f"{name}{' ' * (wide - cell_len(name))}{_GAP}{indent.join(_wrap_cell(cell, value_width))}".rstrip()
             for name, cell in zip(names, row, strict=True)
         )
 
 
 def _wrap_cell(cell: str, width: int) -> list[str]:
+    """Return a cell's text in lines of at most ``width`` characters."""
     wrapped = [
         part
         for line in cell.split("\n")
@@ -224,7 +228,7 @@ def _fit_widths(
     The widest columns are reduced first; none becomes narrower than its longest word, and a column of figures
     not narrower than its longest figure.
     """
-    widths, least = [], []
+    widths, minimum_widths = [], []
     for i, column in enumerate(columns):
         cell_lines = [line for row in rows for line in row[i].split("\n")]
         title = heads[i] if heads else ""
@@ -232,16 +236,16 @@ def _fit_widths(
             *title.split(),
             *(cell_lines if column.right else (word for line in cell_lines for word in line.split())),
         ]
-        least.append(max(map(cell_len, parts), default=0))
-        widths.append(min(max(map(cell_len, [title, *cell_lines])), max(column.most, least[-1])))
-    over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
-    while over > 0:
-        able = [i for i, wide in enumerate(widths) if wide > least[i]]
+        minimum_widths.append(max(map(cell_len, parts), default=0))
+        widths.append(min(max(map(cell_len, [title, *cell_lines])), max(column.most, minimum_widths[-1])))
+    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    while excess > 0:
+        able = [i for i, wide in enumerate(widths) if wide > minimum_widths[i]]
         if not able:
             return None
         widest = max(able, key=lambda i: widths[i])
         widths[widest] -= 1
-        over -= 1
+        excess -= 1
     return widths
 
 

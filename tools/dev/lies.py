@@ -242,7 +242,7 @@ class Liar:
         ledger, facts = Ledger(), Facts()
         for body in rewrite_chain(self._entries[:at], _ANY_KEY, self.mark):
             entry = decode(body)
-            facts.see(entry)
+            facts.update(entry)
             ledger.commit(ledger.plan(entry.transaction), entry)
         facts.mark = self.mark
         return ledger, facts

@@ -34,7 +34,7 @@ _WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
 @dataclass(slots=True)
 class Machine:
-    """One machine of a venue: its current inventory ``entry``, and the location of its ``base``."""
+    """One machine in the venue's register: its current inventory ``entry``, and the location of its ``base``."""
 
     source: str
     """The memory or export it was read from, for messages."""
@@ -50,28 +50,28 @@ class Machine:
 
 def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
     """Return the description of a machine for the register, read from its journal."""
-    found, day = Machine(source), GamingDay()
+    machine, day = Machine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
         if entry.kind == KIND:
-            found.entry = record["after"]
+            machine.entry = record["after"]
         elif entry.kind == POWER_UP.kind:
             day = GamingDay.recorded(record)
         elif entry.kind == _WITHDRAWN:
             since = day.find_date(entry.time_utc).isoformat()
-            found.base = f"out of service since {since}; lock and key: {record['cashier']}"
+            machine.base = f"out of service since {since}; lock and key: {record['cashier']}"
         elif entry.kind == _RETURNED:
-            found.base = _IN_PLACE
-    return found
+            machine.base = _IN_PLACE
+    return machine
 
 
 def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
     """Return a sentence for each identifier that more than one machine of a venue has."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for each in machines:
+    for machine in machines:
         for name in _ALONE:
-            if each.entry[name]:
-                holders[name, each.entry[name]].append(each.source)
+            if machine.entry[name]:
+                holders[name, machine.entry[name]].append(machine.source)
     return [
         f"{name.replace('_', ' ')} {value} is that of {' and of '.join(sources)}"
         for (name, value), sources in holders.items()

@@ -59,11 +59,11 @@ _PYTHONS: Final = ("3.11", "3.13")
 @contextmanager
 def set_plain_umask() -> Iterator[None]:
     """Set a umask with which built files are readable for everybody."""
-    before = os.umask(0o022)
+    previous_umask = os.umask(0o022)
     try:
         yield
     finally:
-        os.umask(before)
+        os.umask(previous_umask)
 
 
 @set_plain_umask()
@@ -120,9 +120,9 @@ def format_version(epoch: str) -> str:
 
 def list_pages() -> list[Path]:
     """Return the licence and the Markdown pages of the root, ``docs`` and the packages, relative to the root."""
-    own = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
-    found = [*_ROOT.glob("*.md"), *(page for name in own for page in (_ROOT / name).rglob("*.md"))]
-    return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in found)]
+    package_names = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
+    pages = [*_ROOT.glob("*.md"), *(page for name in package_names for page in (_ROOT / name).rglob("*.md"))]
+    return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in pages)]
 
 
 def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
@@ -173,10 +173,10 @@ def _find_next_python(python: str) -> str:
     return f"{major}.{int(minor) + 1}"
 
 
-def _copy_file(source: Path, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, place)
-    place.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
+def _copy_file(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(0o755 if source.name in _EXECUTABLE else 0o644)
 
 
 def read_command_output(*command: str) -> str:
@@ -185,14 +185,19 @@ def read_command_output(*command: str) -> str:
 
 
 def run(
-    *command: str, epoch: str = "", stdin: IO[bytes] | None = None, more: Mapping[str, str] | None = None
+    *command: str, epoch: str = "", stdin: IO[bytes] | None = None, variables: Mapping[str, str] | None = None
 ) -> str:
-    """Return a command's output; ``more`` is added to its environment.
+    """Return a command's output; ``variables`` is added to its environment.
 
     Raises OperatorError with the last lines if the command fails.
     """
     plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
-    environment = {**os.environ, **plain, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}), **(more or {})}
+    environment = {
+        **os.environ,
+        **plain,
+        **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}),
+        **(variables or {}),
+    }
     try:
         return subprocess.run(
             command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environment, stdin=stdin

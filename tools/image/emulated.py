@@ -51,7 +51,7 @@ _COMPUTER: Final = (
 
 
 class Emulated:
-    """One running emulated computer; ``folder`` holds the firmware's variables and the control sockets."""
+    """One running emulated computer; ``folder`` has the variables of its firmware and its control sockets."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Emulated:
         ports: Mapping[str, Path],
         *,
         display: str = "none",
-        more: Sequence[str] = (),
+        more_arguments: Sequence[str] = (),
     ) -> None:
         """Start the computer.
 
@@ -93,7 +93,10 @@ class Emulated:
         self._told = (folder / "qemu.log").open("wb")
         try:
             self.process = subprocess.Popen(
-                (*command, *more), stdin=subprocess.DEVNULL, stdout=self._told, stderr=subprocess.STDOUT
+                (*command, *more_arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=self._told,
+                stderr=subprocess.STDOUT,
             )
         except FileNotFoundError as error:
             raise OperatorError(
@@ -173,7 +176,7 @@ class Emulated:
         self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 
     def cut(self) -> None:
-        """Cut the power."""
+        """Cut the emulated computer's power."""
         self.process.kill()
         self.process.wait()
         self._qmp.close()
@@ -205,11 +208,11 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
         windows = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
             deb.install_missing_packages(MADE_OF["emulator"])
-            shown = display or ("gtk" if windows else "vnc=127.0.0.1:0")
-            computer = Emulated(Path(scratch), disks, ports, display=shown)
+            display_option = display or ("gtk" if windows else "vnc=127.0.0.1:0")
+            computer = Emulated(Path(scratch), disks, ports, display=display_option)
         except OperatorError as error:
             raise click.ClickException(str(error)) from error
-        where = f"; {shown}" if shown.startswith("vnc") else ""
+        where = f"; {display_option}" if display_option.startswith("vnc") else ""
         echo(f"it is running{where}; the first picture takes a minute or more")
         try:
             computer.process.wait()

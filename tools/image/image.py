@@ -39,12 +39,12 @@ _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 
 def compute_partition_offsets() -> dict[str, int]:
-    """Return the offset in bytes of each partition of the disk, by name."""
-    at, found = _MIB, {}
+    """Return the offset in bytes of each partition on the machine's disk, by name."""
+    at, offsets = _MIB, {}
     for name, mib in LENGTHS.items():
-        found[name] = at
+        offsets[name] = at
         at += mib * _MIB
-    return found
+    return offsets
 
 
 @deb.set_plain_umask()
@@ -59,8 +59,8 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
         _build_root(work, overlays, format_public_key(key), epoch, debug=debug)
         parts = {"root": work / "root.img", "esp": work / "esp.img"}
         _build_esp(work, _append_hash_tree(parts["root"], epoch, debug=debug), epoch)
-        named = version("open-egm") + (" debug" if debug else "")
-        slot.write_bundle(slot.sign(int(epoch), named, parts, key), parts, bundle)
+        release_name = version("open-egm") + (" debug" if debug else "")
+        slot.write_bundle(slot.sign(int(epoch), release_name, parts, key), parts, bundle)
         _build_disk(image, bundle, format_public_key(key), work, epoch)
         _build_medium(out / "second.img", "egm-state-2", 2, epoch)
     return image
@@ -77,14 +77,14 @@ def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str,
     script = work / "customise"
     script.write_text("\n".join(_iter_customise_lines(work, package, trees, debug=debug)), encoding="utf-8")
     script.chmod(0o755)
-    wanted = (*MADE_OF["packages"], *(MADE_OF["debug_packages"] if debug else ()))
+    package_names = (*MADE_OF["packages"], *(MADE_OF["debug_packages"] if debug else ()))
     deb.run(
         "mmdebstrap",
         "--variant=minbase",
         '--aptopt=Apt::Install-Recommends "false"',
         "--dpkgopt=path-exclude=/usr/share/doc/*",
         "--dpkgopt=path-exclude=/usr/share/man/*",
-        f"--include={','.join(wanted)}",
+        f"--include={','.join(package_names)}",
         f'--customize-hook={script} "$1"',
         MADE_OF["suite"],
         str(work / "root.tar"),
@@ -135,9 +135,11 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
     output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
-    (found,) = (line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash"))
+    (root_hash,) = (
+        line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash")
+    )
     words = (MADE_OF["command_line"], MADE_OF["debug_command_line"] if debug else "")
-    return f"{' '.join(filter(None, words))} egm.roothash={found} egm.hashoffset={length}"
+    return f"{' '.join(filter(None, words))} egm.roothash={root_hash} egm.hashoffset={length}"
 
 
 def _build_esp(work: Path, command_line: str, epoch: str) -> None:
@@ -168,9 +170,11 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
 def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
     """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty medium."""
     table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
-    for i, one in enumerate(MADE_OF["partitions"], 1):
+    for i, partition in enumerate(MADE_OF["partitions"], 1):
         uuid = _UUID.format(i)
-        table.append(f"size={one['mib']}MiB, type={one['type']}, name={one['name']}, uuid={uuid}")
+        table.append(
+            f"size={partition['mib']}MiB, type={partition['type']}, name={partition['name']}, uuid={uuid}"
+        )
     with image.open("wb") as stream:
         stream.truncate((sum(LENGTHS.values()) + 2) * _MIB)
     command = ("sfdisk", "--quiet", str(image))
@@ -194,15 +198,27 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
 
 
 def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
-    """Build an empty state medium."""
+    """Build an empty state medium (a file system for the machine's memory) with this label and number."""
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
         stream.truncate(_STATE_MIB * _MIB)
     uuid = _UUID.format(number + 5)
-    more = f"hash_seed={uuid},root_owner=780:780,lazy_itable_init=0,lazy_journal_init=0,nodiscard"
+    options = f"hash_seed={uuid},root_owner=780:780,lazy_itable_init=0,lazy_journal_init=0,nodiscard"
     time = {"E2FSPROGS_FAKE_TIME": epoch}
     deb.run(
-        "mkfs.ext4", "-q", "-L", label, "-U", uuid, "-m", "0", "-E", more, str(path), epoch=epoch, more=time
+        "mkfs.ext4",
+        "-q",
+        "-L",
+        label,
+        "-U",
+        uuid,
+        "-m",
+        "0",
+        "-E",
+        options,
+        str(path),
+        epoch=epoch,
+        variables=time,
     )
 
 

@@ -31,12 +31,12 @@ PARTS: Final = ("esp", "root")
 
 
 class SlotError(OperatorError):
-    """A bundle or a slot that differs from what was released; the text names it and the reason."""
+    """Raised if an update bundle or a system slot differs from what was released; the text names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The content of one partition: its length in bytes and its SHA-256 in hexadecimal."""
+    """The content of one partition of a release: its length in bytes and its SHA-256 in hexadecimal."""
 
     length: int
     sha256: str
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release. ``number`` increases with every release; ``line`` is the signed line as received."""
+    """One release of the machine's software. ``number`` increases with each; ``line`` is its signed line."""
 
     number: int
     version: str
@@ -54,7 +54,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The paths of a slot's two partitions (block devices or files)."""
+    """A system slot: the paths of its two partitions (block devices or files)."""
 
     esp: Path
     root: Path
@@ -65,12 +65,12 @@ class Slot:
 
 
 def digest(stream: BinaryIO, length: int) -> str:
-    """Return the SHA-256 of the next ``length`` bytes, or of all remaining ones if there are fewer."""
-    seen = hashlib.sha256()
+    """Return the SHA-256 of the next ``length`` bytes of a stream, or of all remaining ones if there are fewer."""
+    sha256 = hashlib.sha256()
     while length > 0 and (piece := stream.read(min(length, _PIECE))):
-        seen.update(piece)
+        sha256.update(piece)
         length -= len(piece)
-    return seen.hexdigest()
+    return sha256.hexdigest()
 
 
 def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
@@ -148,7 +148,7 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
 
 
 def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
-    """Write the remainder of a bundle into a slot.
+    """Write the remainder of an update bundle into a system slot.
 
     Raises SlotError if the bundle is truncated, and leaves the slot empty.
     """
@@ -166,20 +166,20 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
 
 
 def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
-    """Write a part without its first ``without`` bytes; return those once all of the part was read."""
-    seen, left, first = hashlib.sha256(), part.length, b""
+    """Write a part of a bundle to ``to`` without its first ``without`` bytes; return these once all of it was read."""
+    sha256, remaining, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
-        while left and (piece := source.read(min(left, _PIECE))):
-            seen.update(piece)
-            left -= len(piece)
+        while remaining and (piece := source.read(min(remaining, _PIECE))):
+            sha256.update(piece)
+            remaining -= len(piece)
             if without and not first:
                 first, piece = piece[:without], piece[without:]
                 stream.seek(without)
             stream.write(piece)
         os.fsync(stream.fileno())
-    if left:
-        raise SlotError(f"{where} is truncated: {left} bytes are missing")
-    if seen.hexdigest() != part.sha256:
+    if remaining:
+        raise SlotError(f"{where} is truncated: {remaining} bytes are missing")
+    if sha256.hexdigest() != part.sha256:
         raise SlotError(f"{where} differs from the release")
     return first
 
@@ -200,7 +200,7 @@ def _digest_of(path: Path, length: int) -> str:
 
 
 def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
-    """Write a bundle: the line, the root, and the EFI partition, in the order of installation."""
+    """Write an update bundle: the release line, the root, and the EFI partition, in the order of installation."""
     with out.open("wb") as bundle:
         bundle.write(line)
         for name in reversed(PARTS):

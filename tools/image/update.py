@@ -79,17 +79,17 @@ def find_running_slot() -> str:
 
 # ------------------------------------------------------------------ before the machine starts
 def list_faults(media: Mapping[str, Path], public: str) -> list[str]:
-    """Print what each slot contains; return a line (code and detail) for each fault of this computer."""
-    found = []
+    """Print what each system slot contains; return a line (code and detail) for each fault of this computer."""
+    faults = []
     for name, slot in find_slots().items():
         try:
             release = check_slot(slot, public)
             text = "empty" if release is None else f"{release.version}, release {release.number}"
             echo(f"slot {name}: {text}")
         except (OperatorError, OSError) as error:
-            found.append(f"software_differs {error}")
-    found += [f"first_memory_missing {label}" for label, path in media.items() if not _is_mounted(path)]
-    return found
+            faults.append(f"software_differs {error}")
+    faults += [f"first_memory_missing {label}" for label, path in media.items() if not _is_mounted(path)]
+    return faults
 
 
 def _is_mounted(path: Path) -> bool:
@@ -148,14 +148,14 @@ class Machine:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nobody plays, nothing is owed, and no door or fault needs attention."""
-        shown = self.list_snapshots()
-        return bool(shown) and all(
-            one.journal_sequence > 0
-            and one.state == State.IDLE.value
-            and not one.credit_cents
-            and not one.tilts
-            for one in shown
+        """Return whether nobody plays at the machine, nothing is owed, and no door or fault needs attention."""
+        snapshots = self.list_snapshots()
+        return bool(snapshots) and all(
+            snapshot.journal_sequence > 0
+            and snapshot.state == State.IDLE.value
+            and not snapshot.credit_cents
+            and not snapshot.tilts
+            for snapshot in snapshots
         )
 
     @property
@@ -164,23 +164,23 @@ class Machine:
 
         True if no position replies.
         """
-        return all(one.state in _RESTARTABLE for one in self.list_snapshots())
+        return all(snapshot.state in _RESTARTABLE for snapshot in self.list_snapshots())
 
     @property
     def is_up(self) -> bool:
         """Return whether the machine has opened its memory; it may otherwise only display what is wrong."""
-        shown = self.list_snapshots()
-        return bool(shown) and all(one.journal_sequence > 0 for one in shown)
+        snapshots = self.list_snapshots()
+        return bool(snapshots) and all(snapshot.journal_sequence > 0 for snapshot in snapshots)
 
 
-def wait_until_lasting(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
-    """Wait until ``what`` has been true for ``seconds`` without interruption, and return True.
+def wait_until_lasting(condition: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
+    """Wait until ``condition`` has been true for ``seconds`` without interruption, and return True.
 
     Return False if that takes longer than ``within``.
     """
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
-        if not what():
+        if not condition():
             since = now
         if within is not None and now - began > within:
             return False
@@ -193,18 +193,18 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
 
     Raises SlotError.
     """
-    here = find_running_slot()
-    (other,) = set(NAMES) - {here}
+    running_slot = find_running_slot()
+    (other_slot,) = set(NAMES) - {running_slot}
     with path.open("rb") as bundle:
         release = read_bundle_release(
-            bundle, public, read_slot_release(find_slots()[here], public).number, str(path)
+            bundle, public, read_slot_release(find_slots()[running_slot], public).number, str(path)
         )
         require_complete_bundle(bundle, release, str(path))
         try:
-            install(bundle, release, find_slots()[other], str(path))
+            install(bundle, release, find_slots()[other_slot], str(path))
         except (SlotError, OSError) as error:
-            raise SlotError(f"{error}; slot {other} is empty now: there is no fallback") from error
-    return other, release
+            raise SlotError(f"{error}; slot {other_slot} is empty now: there is no fallback") from error
+    return other_slot, release
 
 
 # ------------------------------------------------------------------ what the firmware starts
@@ -221,8 +221,8 @@ def ensure_boot_entries() -> dict[str, str]:
             _run_efibootmgr(
                 "-q", "-C", "-d", disk, "-p", number, "-L", f"open-egm {name}", "-l", r"\EFI\BOOT\BOOTX64.EFI"
             )
-    found = re.findall(r"^Boot([0-9A-F]{4})\*? open-egm ([ab])\b", _run_efibootmgr(), re.MULTILINE)
-    return {name: number for number, name in found}
+    entries = re.findall(r"^Boot([0-9A-F]{4})\*? open-egm ([ab])\b", _run_efibootmgr(), re.MULTILINE)
+    return {name: number for number, name in entries}
 
 
 def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
@@ -233,10 +233,10 @@ def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
 
 
 def set_first_slot(name: str) -> None:
-    """Set the firmware's boot order to this slot, then the other."""
+    """Set the firmware's boot order to this system slot, then the other."""
     numbers = ensure_boot_entries()
-    (other,) = set(NAMES) - {name}
-    _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other]}")
+    (other_slot,) = set(NAMES) - {name}
+    _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other_slot]}")
 
 
 def _reboot_computer() -> None:
@@ -259,10 +259,11 @@ def check_command() -> None:
 
 
 def _check_media() -> None:
-    found = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
+    """Write the faults of slots and media to where the machine reads them."""
+    faults = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
     _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    _TROUBLE.write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
-    for line in found:
+    _TROUBLE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")
+    for line in faults:
         echo(line, err=True)
 
 
@@ -352,15 +353,15 @@ def install_command(path: Path) -> None:
 @main.command("good")
 def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
-    machine, here = Machine(_STATE), find_running_slot()
-    before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {here, None}
+    machine, running_slot = Machine(_STATE), find_running_slot()
+    before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
         lambda: machine.is_up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None
     ):
-        set_first_slot(here)
-        echo(f"slot {here} is up, and is the default from now on")
+        set_first_slot(running_slot)
+        echo(f"slot {running_slot} is up, and is the default from now on")
         return
-    echo(f"slot {here} did not come up in {_PATIENCE_S:.0f} s", err=True)
+    echo(f"slot {running_slot} did not come up in {_PATIENCE_S:.0f} s", err=True)
     _reboot_computer()
 
 

@@ -25,8 +25,8 @@ def format_state_diagram() -> str:
 
 def format_profile_keys() -> str:
     """Return a table of every jurisdiction profile key. Raises :class:`OperatorError` naming undocumented keys."""
-    found = list(iter_keys())
-    bare = [key.name for key in found if not key.meaning]
+    keys = list(iter_keys())
+    bare = [key.name for key in keys if not key.meaning]
     if bare:
         raise OperatorError(f"egm/profiles/profile.py: there is no description for {', '.join(bare)}")
     rows = [
@@ -36,7 +36,7 @@ def format_profile_keys() -> str:
             "required" if key.default is None else f"`{key.default}`",
             key.meaning,
         ]
-        for key in found
+        for key in keys
     ]
     return format_table(["Key", "Kind", "Default", "Meaning"], rows)
 
@@ -68,8 +68,8 @@ def format_cabinet_keys() -> str:
 
 def format_serial_lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
-    found = next(each for each in manual_chapters("service", Texts("en")) if "Protocol" in each.heads)
-    return format_table(found.heads, found.rows)
+    chapter = next(each for each in manual_chapters("service", Texts("en")) if "Protocol" in each.heads)
+    return format_table(chapter.heads, chapter.rows)
 
 
 #: The documents by name.

@@ -97,7 +97,7 @@ def describe_type(hint: Any) -> str:
 
 
 def _describe_optional(words: str) -> str:
-    """Return the description of a type with null allowed: in front if it has several clauses."""
+    """Return the description of a record field that may also be null: in front if it has several clauses."""
     return f"null, or {words}" if ";" in words else f"{words}, or null"
 
 
@@ -171,7 +171,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
 
 
 def _describe_entry(entry: AnyEntry, texts: Mapping[str, Texts]) -> str:
-    """Return the section of one form of a kind of entry."""
+    """Return the section of the journal's manual about one form of a kind of entry."""
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has(key)]

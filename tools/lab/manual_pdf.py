@@ -38,7 +38,7 @@ _FILES: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "
 
 @dataclass(frozen=True, slots=True)
 class _Ink:
-    """One drawing element: a text at its base line, or a coloured band if ``text`` is empty."""
+    """One element on a page of a manual: a text at its base line, or a coloured band if ``text`` is empty."""
 
     x: float
     y: float
@@ -58,12 +58,12 @@ class _Sheet:
     y: float = _TOP
 
     def turn(self) -> None:
-        """Start a new page."""
+        """Start a new page of the manual."""
         self.pages.append([])
         self.y = _TOP
 
     def put(self, *inks: _Ink) -> None:
-        """Add drawing elements to the current page."""
+        """Add text or coloured bands to the current page of the manual."""
         self.pages[-1].extend(inks)
 
 
@@ -185,18 +185,18 @@ def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
 
 
 def _compute_column_widths(chapter: Chapter) -> list[float]:
-    """Return the column widths: at least the longest word, plus a share of the remaining width by text length."""
+    """Return a table's column widths: at least the longest word, plus a share of the remaining width by text length."""
     columns = list(zip(chapter.heads, *chapter.rows, strict=True))
-    least, wants = [], []
-    for place, cells in enumerate(columns):
-        face = "text" if place else "bold"
+    minimum_widths, wants = [], []
+    for column, cells in enumerate(columns):
+        face = "text" if column else "bold"
         words = [word for cell in cells for word in cell.split(" ")]
         longest = max(_measure_text(word, face, _TEXT) for word in words)
-        least.append(min(longest, 88.0) + 2 * _PAD + 2)
+        minimum_widths.append(min(longest, 88.0) + 2 * _PAD + 2)
         total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
-        wants.append(max(total - least[-1], 8.0) ** 0.75)  # long texts may take more lines
-    spare = _ROOM - sum(least)
-    return [low + spare * want / sum(wants) for low, want in zip(least, wants, strict=True)]
+        wants.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
+    spare = _ROOM - sum(minimum_widths)
+    return [low + spare * want / sum(wants) for low, want in zip(minimum_widths, wants, strict=True)]
 
 
 def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
@@ -210,7 +210,7 @@ def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -
 
 
 def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float) -> None:
-    _draw_cell_lines(sheet, cells, widths, lambda place: "text" if place else "bold")
+    _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
     sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_ROOM, 0.5)))
 
@@ -219,9 +219,9 @@ def _draw_cell_lines(
     sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
 ) -> None:
     x = _LEFT
-    for place, (lines, width) in enumerate(zip(cells, widths, strict=True)):
+    for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
         for number, line in enumerate(lines):
-            sheet.put(_Ink(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(place)))
+            sheet.put(_Ink(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(column)))
         x += width
 
 

@@ -30,8 +30,8 @@ class PreviewError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
-    """The settings of a preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
+class PreviewSettings:
+    """The settings of a game's animated preview: scale (1 is 1920 x 1080), frames per second, and greatest length."""
 
     scale: float = 0.42
     frames_per_second: int = 15
@@ -39,7 +39,7 @@ class Film:
     quality: int = 62
 
 
-def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
+def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewSettings) -> Outcome:
     """Play games at the largest bet; return the first that wins enough and is short enough to show.
 
     Raises :class:`PreviewError` if none is found.
@@ -98,7 +98,7 @@ def _compute_credit_after_wager(game: GameView) -> int:
     return _compute_start_credit(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
-def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
+def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSettings) -> Iterator[View]:
     """Yield the view of every frame: idle, PLAY pressed, the game, its win, then idle with the win as credit."""
     step = 1 / film.frames_per_second
     unit = {"denomination_cents": choose_unit_cents(game)}
@@ -116,7 +116,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
         yield replace(view, now=now)
         now += step
     win = outcome.win_credits * choose_unit_cents(game)
-    after = apply_message(
+    view_after_game = apply_message(
         replace(view, now=now),
         build_snapshot(
             game, "en", credit_cents=_compute_credit_after_wager(game) + win, win_cents=win, **unit
@@ -124,11 +124,11 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> I
     )
     end = now + 2 * _IDLE_SECONDS
     while now < end:
-        yield replace(after, now=now)
+        yield replace(view_after_game, now=now)
         now += step
 
 
-def write_film(game: Game, draw: Draw, path: Path, film: Film) -> int:
+def write_film(game: Game, draw: Draw, path: Path, film: PreviewSettings) -> int:
     """Play one game and write it as an animated WebP; return the file's size in bytes.
 
     Raises :class:`PreviewError`.

@@ -28,13 +28,13 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path])
     for key in keys:
         tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
     changed = text
-    for table, named in tables.items():
-        changed = _replace_value(changed, table, value_at(data, table), named)
+    for table, key_name in tables.items():
+        changed = _replace_value(changed, table, value_at(data, table), key_name)
     try:
-        same = _collapse_blanks(parse_toml(changed)) == _collapse_blanks(data)
+        is_equal = _collapse_blanks(parse_toml(changed)) == _collapse_blanks(data)
     except tomllib.TOMLDecodeError:
-        same = False
-    if not same:
+        is_equal = False
+    if not is_equal:
         raise RewriteError("the notation of the file cannot be changed automatically: change it by hand")
     return changed
 
@@ -52,7 +52,7 @@ def _collapse_blanks(value: Any) -> Any:
 
 
 def _find_written_prefix(text: str, key: Path) -> Path:
-    """Return the longest prefix of a path whose value is written in the file as ``key = value``.
+    """Return the longest prefix of a key path whose value is written in the definition file as ``key = value``.
 
     Raises RewriteError if none exists.
     """
@@ -65,8 +65,8 @@ def _find_written_prefix(text: str, key: Path) -> Path:
 def find_line(text: str, key: Path) -> int | None:
     """Return the line (from 1) of a key, or else of the innermost table that contains it; None without either."""
     for length in range(len(key), 0, -1):
-        found = _find_value_span(text, key[:length])
-        at = found[0] if found is not None else _find_header_offset(text, key[:length])
+        span = _find_value_span(text, key[:length])
+        at = span[0] if span is not None else _find_header_offset(text, key[:length])
         if at is not None:
             return text.count("\n", 0, at) + 1
     return None
@@ -95,10 +95,10 @@ def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
     """Return the start and end offset of a key's value, or None if no line starts with that key."""
     begins = [(0, ()), *_iter_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
-    for number, (at, here) in enumerate(begins):
+    for number, (at, table_path) in enumerate(begins):
         end = begins[number + 1][0] if number + 1 < len(begins) else len(text)
-        if here == key[:-1] and (found := name.search(text, at, end)):
-            return found.end(), _find_value_end(text, found.end())
+        if table_path == key[:-1] and (match := name.search(text, at, end)):
+            return match.end(), _find_value_end(text, match.end())
     return None
 
 
@@ -108,36 +108,37 @@ def _find_value_end(text: str, at: int) -> int:
     Brackets are followed to their end; strings and comments are skipped.
     """
     open_: list[str] = []
-    place = at
-    while place < len(text):
-        char = text[place]
+    offset = at
+    while offset < len(text):
+        char = text[offset]
         if char in "\"'":
-            quote = char * 3 if text.startswith(char * 3, place) else char
-            place = text.index(quote, place + len(quote)) + len(quote)
+            quote = char * 3 if text.startswith(char * 3, offset) else char
+            offset = text.index(quote, offset + len(quote)) + len(quote)
             if not open_:
-                return place
+                return offset
             continue
         if char == "#":
             if not open_:
                 break
-            place = text.index("\n", place)
+            offset = text.index("\n", offset)
         elif char in _CLOSES:
             open_.append(_CLOSES[char])
         elif open_ and char == open_[-1]:
             open_.pop()
             if not open_:
-                return place + 1
+                return offset + 1
         elif char == "\n" and not open_:
             break
-        place += 1
-    return len(text[:place].rstrip())
+        offset += 1
+    return len(text[:offset].rstrip())
 
 
-def _replace_value(text: str, key: Path, value: Any, named: str) -> str:
-    found = _find_value_span(text, key)
-    if found is None:
-        raise RewriteError(f"{named}: not found in the expected notation: change it by hand")
-    return text[: found[0]] + _format_toml_value(value) + text[found[1] :]
+def _replace_value(text: str, key: Path, value: Any, key_name: str) -> str:
+    """Return the definition's text with the value of a key replaced. Raises RewriteError naming ``key_name``."""
+    span = _find_value_span(text, key)
+    if span is None:
+        raise RewriteError(f"{key_name}: not found in the expected notation: change it by hand")
+    return text[: span[0]] + _format_toml_value(value) + text[span[1] :]
 
 
 def _format_toml_value(value: Any) -> str:

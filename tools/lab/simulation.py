@@ -32,7 +32,7 @@ class SimulationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sums over simulated games, in credits; ``wins`` counts the games of each win, if that is recorded."""
+    """Sums over simulated games, in credits; ``wins`` counts the games by amount won, if that is recorded."""
 
     games: int = 0
     credits: int = 0
@@ -80,7 +80,7 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often an event happened in a simulation, compared with its exact probability."""
+    """The simulated frequency of an event, compared with its exact probability."""
 
     found: float
     exact: Fraction
@@ -102,7 +102,7 @@ def judge_share(times: int, games: int, exact: Fraction) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The chi-square of simulated wins against the exact distribution, over classes of wins, and its z-score."""
+    """The chi-square of simulated wins against their exact distribution, over classes of wins, and its z-score."""
 
     classes: int
     chi_square: float
@@ -140,11 +140,11 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
         return None
     remaining = tally.games - sum(n for _, n in classes)
     last, counted = classes.pop()
-    left = 1 - sum((p for p, _ in classes), Fraction(0))
-    if (left - last) * tally.games >= EXPECTED_LEAST:
-        classes += [(last, counted), (left - last, remaining)]
+    remaining_chance = 1 - sum((p for p, _ in classes), Fraction(0))
+    if (remaining_chance - last) * tally.games >= EXPECTED_LEAST:
+        classes += [(last, counted), (remaining_chance - last, remaining)]
     else:
-        classes.append((left, counted + remaining))
+        classes.append((remaining_chance, counted + remaining))
     if len(classes) < 2:
         return None
     expected = [float(p * tally.games) for p, _ in classes]
@@ -160,7 +160,7 @@ def compute_chi_square_z(chi_square: float, free: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A return known only from simulation, with its interval from the sample's own standard deviation."""
+    """A bet's return known only from simulation, with its interval from the sample's own standard deviation."""
 
     games: int
     rtp: float
@@ -193,12 +193,12 @@ def _play_round(
     game: Game,
     wager: Wager,
     draw: Draw,
-    apart: Container[tuple[int, str]] = (),
-    own: Container[str] | None = None,
+    excluded: Container[tuple[int, str]] = (),
+    counted_spots: Container[str] | None = None,
 ) -> tuple[int, Game]:
     """Play one round; return its win less the stakes added during it, and the game as it remains on the table.
 
-    What bets in ``apart`` (seat, spot) return is not counted. With ``own``, only what these spots return is
+    What bets in ``excluded`` (seat, spot) return is not counted. With ``counted_spots``, only what these return is
     counted, and added stakes are not subtracted.
     """
     played = Round(game.play(wager, draw), wager)
@@ -207,11 +207,11 @@ def _play_round(
         played.advance(choose_as_player(played.decision, draw))
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
-    if own is not None:
-        back = sum(each.credits for each in played.outcome.settlements if each.spot in own)
+    if counted_spots is not None:
+        back = sum(each.credits for each in played.outcome.settlements if each.spot in counted_spots)
         return back, game.at(played.outcome.table)
     added = played.staked_credits - wager.credits
-    settled = (each for each in played.outcome.settlements if (each.seat, each.spot) not in apart)
+    settled = (each for each in played.outcome.settlements if (each.seat, each.spot) not in excluded)
     return sum(each.credits for each in settled) - added, game.at(played.outcome.table)
 
 
@@ -232,26 +232,26 @@ def play_batch(
     the next game. With ``table``, each game starts from that table, and the bets standing on it do not count;
     nor do the additional bets ``beside``.
     """
-    total = squares = hits = most = 0
+    total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
     initial = at = game.at(table)
-    apart = {(bet.seat, bet.spot) for bet in initial.rules.standing()}
-    own: Any = options["bets"] if beside else None
-    laid = {**options, "bets": {**own, **beside}} if own else options
+    standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.standing()}
+    counted_spots: Any = options["bets"] if beside else None
+    laid = {**options, "bets": {**counted_spots, **beside}} if counted_spots else options
     cost = credits_ + sum(beside.values())
     for _ in range(games):
         at = at if table is None else initial
-        win, at = _play_round(at, at.wager(cost, **laid), draw, apart, own)
+        win, at = _play_round(at, at.wager(cost, **laid), draw, standing_bets, counted_spots)
         while at.rules.standing():
-            more, at = _play_round(at, at.wager(0), draw, apart)
-            win += more
+            later_win, at = _play_round(at, at.wager(0), draw, standing_bets)
+            win += later_win
         win = win if most_counted is None else min(win, most_counted)
         total += win
         squares += win * win
         hits += win > 0
-        most = max(most, win)
+        largest_win = max(largest_win, win)
         wins[win] += 1
-    return Tally(games, total, squares, hits, most, wins)
+    return Tally(games, total, squares, hits, largest_win, wins)
 
 
 def _simulate_in_worker(
@@ -286,6 +286,6 @@ def simulate(
         started = [
             pool.submit(_simulate_in_worker, name, credits_, options, batch, table) for batch in batches
         ]
-        for done in as_completed(started):
-            tally += done.result()
+        for completed in as_completed(started):
+            tally += completed.result()
             yield tally

@@ -34,8 +34,8 @@ def draw_symbol_sheet(path: Path) -> int:
     font = pygame.font.Font(str(theme.fonts["strong"]), 17)
     for number, name in enumerate(sorted(DRAWINGS)):
         x, y = number % _COLUMNS * _CELL, number // _COLUMNS * (_CELL + _NAME)
-        drawn = draw_symbol(name, name, (_CELL - 16, _CELL - 16))
-        sheet.blit(drawn, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
+        picture = draw_symbol(name, name, (_CELL - 16, _CELL - 16))
+        sheet.blit(picture, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
         words = font.render(name, True, (240, 236, 255))
         sheet.blit(words, (x + (_CELL - words.get_width()) // 2, y + _CELL))
     pygame.image.save(sheet, path)
@@ -45,9 +45,9 @@ def draw_symbol_sheet(path: Path) -> int:
 def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:
     """Draw the idle screen of a game into a PNG file; return its size in pixels."""
     theme = _start_pygame()
-    shown = build_game_view(game)
+    game_view = build_game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)
     surface = pygame.Surface(picture.pixels).convert()
-    picture.draw(surface, build_idle_view((shown,), shown, "en"))
+    picture.draw(surface, build_idle_view((game_view,), game_view, "en"))
     pygame.image.save(surface, path)
     return picture.pixels

@@ -35,35 +35,35 @@ def parse_key(key: str) -> Path:
     return tuple(int(part) if part.isdigit() else part for part in key.split("."))
 
 
-def _resolve_key_part(here: Any, part: str | int) -> str | int:
-    """Return one part of a path: an index if ``here`` is a list, or else the key of a table."""
-    return int(part) if isinstance(here, list) else str(part)
+def _resolve_key_part(container: Any, part: str | int) -> str | int:
+    """Return one part of a path: an index if ``container`` is a list, or else the key of a table."""
+    return int(part) if isinstance(container, list) else str(part)
 
 
 def value_at(data: Mapping[str, Any], path: Path) -> Any:
     """Return the value of the definition at a path. Raises :class:`TuningError`."""
-    here: Any = data
+    value: Any = data
     for part in path:
         try:
-            here = here[_resolve_key_part(here, part)]
+            value = value[_resolve_key_part(value, part)]
         except (KeyError, IndexError, TypeError, ValueError):
             raise TuningError(f"{'.'.join(map(str, path))}: there is no {part!r}") from None
-    return here
+    return value
 
 
 def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with ``value`` at the path."""
     changed = copy.deepcopy(dict(data))
-    here: Any = changed
+    container: Any = changed
     for part in path[:-1]:
-        here = here[_resolve_key_part(here, part)]
-    here[_resolve_key_part(here, path[-1])] = value
+        container = container[_resolve_key_part(container, part)]
+    container[_resolve_key_part(container, path[-1])] = value
     return changed
 
 
 def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
     """Return the path of every pay above zero credits, in the order of the definition."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for name, stage in data.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
             table: dict[Path, Any] = {("pays", c): v for c, v in pay.get("pays", {}).items()}
@@ -72,13 +72,13 @@ def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
             for key, value in table.items():
                 base = ("stage", name, "pay", n, *key)
                 if isinstance(value, list):
-                    found += [(*base, i) for i, v in enumerate(value) if v]
+                    paths += [(*base, i) for i, v in enumerate(value) if v]
                 elif value:
-                    found.append(base)
+                    paths.append(base)
     for kind in ("table", "area"):  # of Keno, of wheels
         for n, entry in enumerate(data.get(kind, [])):
-            found += [(kind, n, "pays", c) for c, value in entry.get("pays", {}).items() if value]
-    return found
+            paths += [(kind, n, "pays", c) for c, value in entry.get("pays", {}).items() if value]
+    return paths
 
 
 def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
@@ -98,18 +98,18 @@ def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> d
 
     Bets without such pays are left out. Games with separate pays for every number of coins have them.
     """
-    before = compute_bet_returns(data)
-    found: dict[str, list[Path]] = {bet: [] for bet in before}
+    returns_before = compute_bet_returns(data)
+    pays_by_bet: dict[str, list[Path]] = {bet: [] for bet in returns_before}
     for key in keys:
-        after = compute_bet_returns(replace_value(data, key, _pay_at(data, key) + 1))
-        moved = [bet for bet, rtp in after.items() if rtp != before.get(bet)]
-        if len(moved) == 1 and len(before) > 1:
-            found[moved[0]].append(key)
-    return {bet: own for bet, own in found.items() if own}
+        returns_after = compute_bet_returns(replace_value(data, key, _pay_at(data, key) + 1))
+        changed_bets = [bet for bet, rtp in returns_after.items() if rtp != returns_before.get(bet)]
+        if len(changed_bets) == 1 and len(returns_before) > 1:
+            pays_by_bet[changed_bets[0]].append(key)
+    return {bet: own for bet, own in pays_by_bet.items() if own}
 
 
 def _pay_at(data: Mapping[str, Any], key: Path) -> int:
-    """Return the pay at a path. Raises :class:`TuningError` if it is not a pay."""
+    """Return the pay (in credits) at a path of the definition. Raises :class:`TuningError` if it is not a pay."""
     pay = value_at(data, key)
     if not isinstance(pay, int):
         raise TuningError(f"{'.'.join(map(str, key))} is not a pay")
@@ -135,12 +135,12 @@ def _ignore_progress(_: str) -> None:
 
 def tune_pays(
     data: Mapping[str, Any],
-    wanted: Fraction,
+    target: Fraction,
     keys: Sequence[Path],
     bet: str | None = None,
     progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with the pays at ``keys`` changed so that its return is near ``wanted``.
+    """Return the definition with the pays at ``keys`` changed so that its return is near ``target``.
 
     All pays are first scaled to round numbers. Then one or two at a time are changed by whole credits, as
     long as that helps. The order of the pays by size is preserved. ``progress`` is called with one line per
@@ -152,47 +152,49 @@ def tune_pays(
     progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
         now = compute_rtp(best, bet)
-        if abs(now - wanted) <= NEAR:
+        if abs(now - target) <= NEAR:
             return best
         slopes = {k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - now for k in keys}
         part = sum(slopes[k] * value_at(best, k) for k in keys)
         if part <= 0:
             raise TuningError("those pays do not change the return")
-        factor = (wanted - now) / part + 1
+        factor = (target - now) / part + 1
         if factor <= 0:
             raise TuningError(
-                f"no pay there is low enough: the other pays alone return more than {format_percent(wanted, 4)} %"
+                f"no pay there is low enough: the other pays alone return more than {format_percent(target, 4)} %"
             )
         scaled = best
         for k in keys:
             scaled = replace_value(scaled, k, round_to_nice_pay(value_at(best, k) * factor))
         if scaled == best:
             break
-        if abs(compute_rtp(scaled, bet) - wanted) < abs(now - wanted):
+        if abs(compute_rtp(scaled, bet) - target) < abs(now - target):
             best = scaled
             progress(f"all scaled together: {format_percent(compute_rtp(best, bet), 4)} %")
         else:
             break
-    return refine_pays(best, wanted, keys, bet, progress)
+    return refine_pays(best, target, keys, bet, progress)
 
 
 def refine_pays(
     data: Mapping[str, Any],
-    wanted: Fraction,
+    target: Fraction,
     keys: Sequence[Path],
     bet: str | None = None,
     progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition after changing one or two pays per round until the return is near ``wanted``.
+    """Return the definition after changing one or two pays per round until the return is near ``target``.
 
     Each round makes the change that comes nearest, and the search ends when none helps. No pay changes by
     more than a quarter of its value, or one credit.
     """
-    best, missing = dict(data), wanted - compute_rtp(data, bet)
+    best, missing = dict(data), target - compute_rtp(data, bet)
     limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
     while abs(missing) > NEAR:
-        here = compute_rtp(best, bet)
-        slopes = {k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - here for k in keys}
+        present_return = compute_rtp(best, bet)
+        slopes = {
+            k: compute_rtp(replace_value(best, k, value_at(best, k) + 1), bet) - present_return for k in keys
+        }
         tried = sorted(
             _iter_pay_changes(data, best, limits, slopes, missing), key=lambda move: (move[0], move[1])
         )
@@ -200,20 +202,20 @@ def refine_pays(
             candidate = best
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
-            gap = _compute_return_gap(candidate, wanted, bet)
+            gap = _compute_return_gap(candidate, target, bet)
             if _is_order_kept(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
                 best, missing = candidate, gap
-                progress(f"pays moved: {float(wanted - gap):.4%}")
+                progress(f"pays moved: {float(target - gap):.4%}")
                 break
         else:
             break
     return best
 
 
-def _compute_return_gap(data: Mapping[str, Any], wanted: Fraction, bet: str | None) -> Fraction | None:
-    """Return how far the return is from ``wanted``, or None for an invalid definition."""
+def _compute_return_gap(data: Mapping[str, Any], target: Fraction, bet: str | None) -> Fraction | None:
+    """Return how far the return is from ``target``, or None for an invalid definition."""
     try:
-        return wanted - compute_rtp(data, bet)
+        return target - compute_rtp(data, bet)
     except PaytableError:
         return None
 
@@ -226,28 +228,31 @@ def _iter_pay_changes(
     missing: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
     """Yield changes of one or two pays: remaining gap, total change in credits, new values by path."""
-    moved = [key for key, slope in slopes.items() if slope > 0]
-    now = {key: int(value_at(data, key)) for key in moved}
-    least = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in moved}
-    most = {key: int(value_at(start, key)) + limits[key] - now[key] for key in moved}
+    keys = [key for key, slope in slopes.items() if slope > 0]
+    now = {key: int(value_at(data, key)) for key in keys}
+    lowest_change = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in keys}
+    highest_change = {key: int(value_at(start, key)) + limits[key] - now[key] for key in keys}
 
     def find_nearest_pay(key: Path, need: Fraction) -> int:
-        return max(least[key], min(most[key], round(need / slopes[key])))
+        """Return the change of a pay, within its limits, that comes nearest to the needed change of the return."""
+        return max(lowest_change[key], min(highest_change[key], round(need / slopes[key])))
 
-    for key in moved:
-        if by := find_nearest_pay(key, missing):
-            yield abs(missing - by * slopes[key]), abs(by), ((key, now[key] + by),)
-    for one, other in combinations(moved, 2):
-        for by in range(max(least[one], -_REACH), min(most[one], _REACH) + 1):
-            left = missing - by * slopes[one]
-            if by and (also := find_nearest_pay(other, left)):
-                changes = ((one, now[one] + by), (other, now[other] + also))
-                yield abs(left - also * slopes[other]), abs(by) + abs(also), changes
+    for key in keys:
+        if change := find_nearest_pay(key, missing):
+            yield abs(missing - change * slopes[key]), abs(change), ((key, now[key] + change),)
+    for first_key, second_key in combinations(keys, 2):
+        for change in range(
+            max(lowest_change[first_key], -_REACH), min(highest_change[first_key], _REACH) + 1
+        ):
+            remaining_gap = missing - change * slopes[first_key]
+            if change and (also := find_nearest_pay(second_key, remaining_gap)):
+                changes = ((first_key, now[first_key] + change), (second_key, now[second_key] + also))
+                yield abs(remaining_gap - also * slopes[second_key]), abs(change) + abs(also), changes
 
 
-def _is_order_kept(before: Mapping[str, Any], after: Mapping[str, Any], keys: Sequence[Path]) -> bool:
+def _is_order_kept(old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[Path]) -> bool:
     """Return whether the pays at ``keys`` still have the same order by size."""
-    pairs = [(value_at(before, k), value_at(after, k)) for k in keys]
+    pairs = [(value_at(old_data, k), value_at(new_data, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
 
@@ -261,14 +266,14 @@ def compute_hit_frequency(data: Mapping[str, Any]) -> Fraction:
 
 def tune_strips(
     data: Mapping[str, Any],
-    wanted: Fraction,
+    target: Fraction,
     *,
     stage: str = "base",
     hit: Fraction | None = None,
     rounds: int = 30,
     progress: Progress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with symbols on the strips of a stage replaced so that its return is near ``wanted``.
+    """Return the definition with symbols on the strips of a stage replaced so that its return is near ``target``.
 
     If ``hit`` is given, the hit frequency is tuned too. Each round makes the best single replacement. If no
     single one helps, several at once are tried before the search ends. ``progress`` is called with one line
@@ -281,7 +286,7 @@ def tune_strips(
         The two differences are added; each counts only as far as it exceeds the tolerance.
         """
         try:
-            off = max(abs(compute_rtp(candidate) - wanted) - NEAR, Fraction(0))
+            off = max(abs(compute_rtp(candidate) - target) - NEAR, Fraction(0))
             return (
                 off
                 if hit is None
@@ -291,44 +296,48 @@ def tune_strips(
             return _NO_GAME
 
     best = dict(data)
-    here = distance(best)
-    beam, width, patience, known = [best], 1, _PATIENCE, {_format_strips(best, stage)}
+    reached = distance(best)
+    beam, width, patience, tried_strips = [best], 1, _PATIENCE, {_format_strips(best, stage)}
     for number in range(1, rounds + 1):
-        if not here:
+        if not reached:
             break
-        new = _list_untried_definitions(beam, stage, known)
-        found = sorted(((distance(one), n, one) for n, one in enumerate(new)), key=lambda entry: entry[:2])
-        if not found:
-            break
-        off = float(found[0][0])
-        progress(
-            f"round {number}: {format_count(len(found), 'change')} tried, the nearest is off by {off:.4%}"
+        new = _list_untried_definitions(beam, stage, tried_strips)
+        ranked = sorted(
+            ((distance(candidate_data), n, candidate_data) for n, candidate_data in enumerate(new)),
+            key=lambda entry: entry[:2],
         )
-        if found[0][0] < here:
-            here, _, best = found[0]
+        if not ranked:
+            break
+        off = float(ranked[0][0])
+        progress(
+            f"round {number}: {format_count(len(ranked), 'change')} tried, the nearest is off by {off:.4%}"
+        )
+        if ranked[0][0] < reached:
+            reached, _, best = ranked[0]
             beam, width, patience = [best], 1, _PATIENCE
         elif patience:
             width, patience = _WIDTH, patience - 1
-            beam = [candidate for _, _, candidate in found[:width]]
+            beam = [candidate for _, _, candidate in ranked[:width]]
         else:
             break
     return best
 
 
 def _list_untried_definitions(
-    beam: Iterable[Mapping[str, Any]], stage: str, known: set[str]
+    beam: Iterable[Mapping[str, Any]], stage: str, tried_strips: set[str]
 ) -> list[dict[str, Any]]:
     """Return every untried definition that differs by one symbol replacement, and mark it as tried."""
-    found = []
-    for one in beam:
-        for candidate in _iter_definitions_with_one_replacement(one, stage):
-            if (strips := _format_strips(candidate, stage)) not in known:
-                known.add(strips)
-                found.append(candidate)
-    return found
+    definitions = []
+    for definition in beam:
+        for candidate in _iter_definitions_with_one_replacement(definition, stage):
+            if (strips := _format_strips(candidate, stage)) not in tried_strips:
+                tried_strips.add(strips)
+                definitions.append(candidate)
+    return definitions
 
 
 def _format_strips(data: Mapping[str, Any], stage: str) -> str:
+    """Return the reel strips of a stage as text, by which equal strips are recognised."""
     return repr(value_at(data, ("stage", stage, "strips")))
 
 
@@ -341,10 +350,10 @@ def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) 
     strips = value_at(data, ("stage", stage, "strips"))
     for x, strip in enumerate(strips):
         symbols = strip.split() if isinstance(strip, str) else list(strip)
-        seen: set[tuple[str, str]] = set()
+        replacements_made: set[tuple[str, str]] = set()
         for n, old in enumerate(symbols):
             for new in sorted(set(symbols) - {old}):
-                if (old, new) not in seen and symbols.count(old) > 1:
-                    seen.add((old, new))
+                if (old, new) not in replacements_made and symbols.count(old) > 1:
+                    replacements_made.add((old, new))
                     changed = " ".join([*symbols[:n], new, *symbols[n + 1 :]])
                     yield replace_value(data, ("stage", stage, "strips", x), changed)

@@ -32,11 +32,11 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
     ``analysis`` must be at least :attr:`Depth.PRIZES` deep.
     """
     bets = (analysis or analyse(game, Depth.PRIZES)).bets
-    least = min(bet.rtp for bet in bets)
+    lowest_return = min(bet.rtp for bet in bets)
     admitted = InstalledGame(
         game,
         tuple(game.denominations_cents),
-        least,
+        lowest_return,
         Pools(),
         long_odds=list_long_odds(bets, Awards()),
         chances=list_chances(bets),
@@ -96,7 +96,7 @@ def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A hashable set of offered games; two are equal if they contain the same game objects."""
+    """A set of offered games that can be a cache key; two are equal if they contain the same game objects."""
 
     games: tuple[GameView, ...] = field(compare=False)
     ids: tuple[int, ...]

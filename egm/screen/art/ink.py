@@ -22,7 +22,7 @@ _RAMP = 128
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A gradient through ``stops`` (offset 0 to 1, colour), from top to bottom, or left to right if ``sideways``."""
+    """A linear gradient through ``stops`` (offset 0 to 1, colour), from the top, or from the left if ``sideways``."""
 
     stops: tuple[tuple[float, Colour], ...]
     sideways: bool = False
@@ -30,7 +30,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """A gradient outwards from ``centre`` (as shares of the filled box) through ``stops``."""
+    """A radial gradient outwards from ``centre`` (as shares of the filled box) through ``stops``."""
 
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
@@ -40,16 +40,16 @@ class Radial:
 Paint = Colour | Linear | Radial
 
 
-def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
+def compute_gradient_colour(stops: Sequence[tuple[float, Colour]], offset: float) -> Colour:
     """Return the colour of a gradient at an offset from 0 to 1."""
-    before = stops[0]
+    lower_stop = stops[0]
     for stop in stops:
-        if stop[0] >= place:
-            span = stop[0] - before[0]
-            share = 0.0 if span <= 0 else (place - before[0]) / span
-            r, g, b, a = (round(x + (y - x) * share) for x, y in zip(before[1], stop[1], strict=True))
+        if stop[0] >= offset:
+            span = stop[0] - lower_stop[0]
+            share = 0.0 if span <= 0 else (offset - lower_stop[0]) / span
+            r, g, b, a = (round(x + (y - x) * share) for x, y in zip(lower_stop[1], stop[1], strict=True))
             return (r, g, b, a)
-        before = stop
+        lower_stop = stop
     return stops[-1][1]
 
 
@@ -91,7 +91,7 @@ def _draw_small_gradient(paint: Linear | Radial) -> pygame.Surface:
 
 
 class Ink:
-    """A canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
+    """A vector canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
 
     def __init__(
         self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0), oversample: int = OVERSAMPLE
@@ -115,7 +115,7 @@ class Ink:
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
     def fill(self, path: Sequence[Point], paint: Paint) -> None:
-        """Fill the outline; a gradient spans the outline's box."""
+        """Fill an outline with a paint; a gradient spans the outline's box."""
         points = self._to_pixels(path)
         left, top = math.floor(min(p[0] for p in points)), math.floor(min(p[1] for p in points))
         width = math.ceil(max(p[0] for p in points)) - left + 1
@@ -196,10 +196,10 @@ class Ink:
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(words, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
-        most = mask.get_width() if width is None else round(width * self.kx)
-        if mask.get_width() > most:
+        most_pixels = mask.get_width() if width is None else round(width * self.kx)
+        if mask.get_width() > most_pixels:
             mask = pygame.transform.smoothscale(
-                mask, (most, round(mask.get_height() * most / mask.get_width()))
+                mask, (most_pixels, round(mask.get_height() * most_pixels / mask.get_width()))
             )
         at = (
             round(centre[0] * self.kx - mask.get_width() / 2),

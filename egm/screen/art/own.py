@@ -81,15 +81,15 @@ def _read_answer(output: IO[bytes]) -> bytes | str:
     return pixels if len(pixels) == PIXEL_BYTES else "could not be drawn"
 
 
-def get_game_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
-    """Return the game's picture ``wanted`` as a premultiplied square of ``side`` pixels, or None if it is unusable.
+def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
+    """Return the game's picture ``requested`` as a premultiplied square of ``side`` pixels, or None if it is unusable.
 
     The reason is reported once. The pictures ``others`` of the same game are drawn and cached with it,
     because they will be needed too.
     """
-    if wanted not in _cache:
-        _draw_into_cache(wanted, others)
-    picture = _cache[wanted]
+    if requested not in _cache:
+        _draw_into_cache(requested, others)
+    picture = _cache[requested]
     if picture is None:
         return None
     # The display's own scaling changes colours slightly; this keeps a plain colour exact.
@@ -97,9 +97,9 @@ def get_game_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ())
     return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
 
 
-def _draw_into_cache(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
+def _draw_into_cache(picture: ArtFile, others: Iterable[ArtFile]) -> None:
     """Draw the pictures that are not cached yet and cache them; remove the oldest if the cache is too large."""
-    new = [file for file in dict.fromkeys((*others, wanted)) if file not in _cache]
+    new = [file for file in dict.fromkeys((*others, picture)) if file not in _cache]
     files = {file: data for file in new if (data := read_unchanged_file(file)) is not None}
     _cache.update(dict.fromkeys(new))
     answers = draw_in_child_process([(file.path, data) for file, data in files.items()]) if files else []

@@ -88,12 +88,12 @@ def find_drawing_name(symbol: str) -> str | None:
     if name in DRAWINGS:
         return name
     words = set(name.split("_"))
-    held = [key for key in DRAWINGS if set(key.split("_")) <= words]
-    return max(held, key=lambda key: (key.count("_"), len(key)), default=None)
+    matching_names = [key for key in DRAWINGS if set(key.split("_")) <= words]
+    return max(matching_names, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
 def render_drawing(name: str, side: int) -> pygame.Surface:
-    """Return a drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
+    """Return a symbol's drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError`."""
     return render_own_drawing(DRAWINGS[name], (side, side))
 
 
@@ -106,8 +106,8 @@ def draw_symbol(
     """
     side = min(size)
     file = pictures.get(symbol)
-    if file is not None and (own := get_game_picture(file, side, pictures.values())) is not None:
-        return own
+    if file is not None and (game_picture := get_game_picture(file, side, pictures.values())) is not None:
+        return game_picture
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)
     key = find_drawing_name(symbol)

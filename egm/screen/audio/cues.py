@@ -27,7 +27,7 @@ _SAME: Final = 1e-3
 
 
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
-    """Return the loudness of a cue at a volume step, up to the venue's maximum.
+    """Return the loudness of a sound cue at a volume step, up to the venue's maximum.
 
     An alarm has a minimum that no limit lowers, and so does a test tone.
     """
@@ -36,14 +36,14 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 
 
 def is_allowed(cue: str, view: View) -> bool:
-    """Return whether a host permits a cue; alarms (J-17) and tests by staff at the machine are always permitted."""
+    """Return whether a host permits a sound cue; alarms (J-17) and tests by staff at the machine always are."""
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in CUES or CUES[cue].of_play
     return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
 
 
 class Sounds:
-    """A player of the sounds of changes between two views; silent without speakers."""
+    """Plays the sounds of the changes between two views; silent without speakers."""
 
     def __init__(self, theme: Theme, speakers: Speakers | None = None, studio: Studio | None = None) -> None:
         self._theme = theme
@@ -53,16 +53,18 @@ class Sounds:
         self._alarm_until = 0.0
         self._touches = 0
 
-    def follow(self, before: View, after: View) -> None:
+    def follow(self, previous: View, current: View) -> None:
         """Play the sounds of what happened between two views."""
         if self._speakers is None:
             return
-        family = find_sound_family(after, self._theme)
-        if self._studio is not None and (after.games is not before.games or after.game is not before.game):
-            self._request_sounds(self._studio, family, after)
-        self._update_loops(after, family, self._speakers)
-        for cue in list_cues_between(before, after, self._theme):
-            self._play_once(cue, self._choose_sound_family(cue, family, after), after, self._speakers)
+        family = find_sound_family(current, self._theme)
+        if self._studio is not None and (
+            current.games is not previous.games or current.game is not previous.game
+        ):
+            self._request_sounds(self._studio, family, current)
+        self._update_loops(current, family, self._speakers)
+        for cue in list_cues_between(previous, current, self._theme):
+            self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
 
     def _request_sounds(self, studio: Studio, family: str, view: View) -> None:
         """Request the sounds of all offered games, those of ``family`` (the game on the screen) first."""
@@ -72,42 +74,48 @@ class Sounds:
             studio.store_game_sounds(game)
 
     def _compute_level(self, cue: str, view: View) -> float:
-        most = 100 if view.snapshot is None else view.snapshot.loudness_percent
-        return compute_loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
+        most_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
+        return compute_loudness(cue, view.volume, most_percent) if is_allowed(cue, view) else 0.0
 
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
         """Return the family of a cue's sound: the game's own if it supplies a usable one, or else its look's."""
         game = view.game
-        own = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
-        return own if own and self._studio is not None and self._studio.get(cue, own) is not None else family
+        own_family = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
+        return (
+            own_family
+            if own_family and self._studio is not None and self._studio.get(cue, own_family) is not None
+            else family
+        )
 
     def _is_made(self, cue: str, family: str) -> bool:
-        """Return whether a sound has been synthesised; without a studio, always True."""
+        """Return whether a sound has been synthesised in the studio; without a studio, always True."""
         return self._studio is None or self._studio.get(cue, family) is not None
 
     def _update_loops(self, view: View, family: str, speakers: Speakers) -> None:
         """Stop the looped sounds that no longer apply, start new ones, and set the level of the others."""
-        wanted = list_loops_to_play(view, self._theme)
-        for channel, (cue, own, level) in list(self._loops.items()):
-            if wanted.get(channel) != cue or own != self._choose_sound_family(cue, family, view):
+        loops_to_play = list_loops_to_play(view, self._theme)
+        for channel, (cue, sound_family, level) in list(self._loops.items()):
+            if loops_to_play.get(channel) != cue or sound_family != self._choose_sound_family(
+                cue, family, view
+            ):
                 del self._loops[channel]
                 speakers.stop(channel)
             elif abs(level - self._compute_level(cue, view)) > _SAME:
-                self._loops[channel] = (cue, own, self._compute_level(cue, view))
+                self._loops[channel] = (cue, sound_family, self._compute_level(cue, view))
                 speakers.level(channel, self._loops[channel][2])
-        for channel, cue in wanted.items():
-            level, own = self._compute_level(cue, view), self._choose_sound_family(cue, family, view)
-            if channel in self._loops or level <= 0 or not self._is_made(cue, own):
+        for channel, cue in loops_to_play.items():
+            level, sound_family = self._compute_level(cue, view), self._choose_sound_family(cue, family, view)
+            if channel in self._loops or level <= 0 or not self._is_made(cue, sound_family):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
                 continue
             if cue == "turn" and "lead" not in self._loops and view.now >= self._alarm_until:
                 speakers.stop("lead")  # Stop the sound of the last win.
-            self._loops[channel] = (cue, own, level)
-            speakers.play(cue, own, channel, level)
+            self._loops[channel] = (cue, sound_family, level)
+            speakers.play(cue, sound_family, channel, level)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: Speakers) -> None:
-        """Play a cue unless it is silent now or an alarm is sounding on its channel."""
+        """Play a sound cue unless it is silent now or an alarm is sounding on its channel."""
         level, channel = self._compute_level(cue, view), CUES[cue].channel
         if level <= 0:
             return
@@ -134,18 +142,18 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
     now = view.now - show.began
-    wanted: dict[str, str] = {}
+    cues_by_channel: dict[str, str] = {}
     if is_in_feature(view, line, now):
-        wanted["music"] = "feature"
+        cues_by_channel["music"] = "feature"
     step, time = show.steps[_find_step_index(line, now)], line.steps[_find_step_index(line, now)]
     turns = not isinstance(step, GambleStep | PickStep | KenoStep)
     if turns and time.stops and time.begin <= now < max(time.stops):
-        wanted["turn"] = "turn"
+        cues_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, time, now) is not None:
-            wanted["lead"] = "anticipation"
+            cues_by_channel["lead"] = "anticipation"
     elif line.level > 0 and line.spun <= now < line.rolled:
-        wanted["turn"] = "count"
-    return wanted
+        cues_by_channel["turn"] = "count"
+    return cues_by_channel
 
 
 def is_in_feature(view: View, line: Timeline, now: float) -> bool:
@@ -162,29 +170,31 @@ def _find_step_index(line: Timeline, now: float) -> int:
 
 
 # ---------------------------------------------------------------------- what happens
-def list_cues_between(before: View, after: View, theme: Theme) -> list[str]:
+def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     """Return the cues of what happened between two views."""
     names: list[str] = []
-    old, new = before.snapshot, after.snapshot
-    if after.volume != before.volume:
+    old, new = previous.snapshot, current.snapshot
+    if current.volume != previous.volume:
         names.append("coin")  # Plays at the new volume.
-    elif after.pressed_at > before.pressed_at and after.pressed:
+    elif current.pressed_at > previous.pressed_at and current.pressed:
         names.append("key")
-    if after.notices_at > before.notices_at and new and any(n.severity != "info" for n in new.notices):
+    if current.notices_at > previous.notices_at and new and any(n.severity != "info" for n in new.notices):
         names.append("refused")
-    if after.desk.toned_at > before.desk.toned_at:
-        names = [after.desk.tone]  # Only the tone: a key's click could be mistaken for it.
-    names += _list_value_cues(before, after)
+    if current.desk.toned_at > previous.desk.toned_at:
+        names = [current.desk.tone]  # Only the tone: a key's click could be mistaken for it.
+    names += _list_value_cues(previous, current)
     if new and new.reminder and (old is None or old.reminder != new.reminder):
         names.append("reminder")
-    if after.scene is not before.scene and old is not None:
-        if after.scene in {Scene.DOOR, Scene.TILT}:
+    if current.scene is not previous.scene and old is not None:
+        if current.scene in {Scene.DOOR, Scene.TILT}:
             names.append("alarm")
-        elif after.scene is Scene.HANDPAY:
+        elif current.scene is Scene.HANDPAY:
             names.append("jackpot")
-    if after.scene is Scene.ATTRACT and _count_attract_tunes_due(before) < _count_attract_tunes_due(after):
+    if current.scene is Scene.ATTRACT and _count_attract_tunes_due(previous) < _count_attract_tunes_due(
+        current
+    ):
         names.append("attract")
-    return names + _list_game_cues(before, after, theme)
+    return names + _list_game_cues(previous, current, theme)
 
 
 def _count_attract_tunes_due(view: View) -> int:
@@ -193,12 +203,12 @@ def _count_attract_tunes_due(view: View) -> int:
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_EVERY)
 
 
-def _list_value_cues(before: View, after: View) -> list[str]:
+def _list_value_cues(previous: View, current: View) -> list[str]:
     """Return the cues of credit that came in, and of tickets and coins that go out."""
-    old, new = before.snapshot, after.snapshot
+    old, new = previous.snapshot, current.snapshot
     if old is None or new is None or new is old:
         return []
-    code = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
+    code = new.notices[0].code if new.notices and current.notices_at > previous.notices_at else ""
     if code == "ticket_printed" or (new.paying is not None and old.paying is None):
         return ["paper" if new.paying is None or new.paying.way == "ticket" else "coin"]
     if new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
@@ -206,12 +216,12 @@ def _list_value_cues(before: View, after: View) -> list[str]:
     return []
 
 
-def _list_game_cues(before: View, after: View, theme: Theme) -> list[str]:
+def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
     """Return the cues of stopping reels, features and graded wins; none for a win below the stake (N-10)."""
-    show, line = after.show, build_view_timeline(after, theme)
-    if show is None or line is None or after.scene is not Scene.GAME:
+    show, line = current.show, build_view_timeline(current, theme)
+    if show is None or line is None or current.scene is not Scene.GAME:
         return []
-    was, now = before.now - show.began, after.now - show.began
+    was, now = previous.now - show.began, current.now - show.began
     names: list[str] = []
     for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
         if was <= time.title < now and has_title(show, index):

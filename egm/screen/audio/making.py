@@ -85,12 +85,12 @@ class Studio:
     def store_game_sounds(self, game: GameView) -> None:
         """Store the sounds supplied by a game; lower those that exceed the peak of their channel."""
         for cue, file in game.art.sounds.items():
-            place = (cue, build_own_family_name(game))
-            if place in self._tried or cue not in CUES:
+            key = (cue, build_own_family_name(game))
+            if key in self._tried or cue not in CUES:
                 continue
-            self._tried.add(place)
+            self._tried.add(key)
             if (data := read_unchanged_file(file)) is not None:
-                self._made[place] = limit_peak(read_samples(data), CHANNELS[CUES[cue].channel])
+                self._made[key] = limit_peak(read_samples(data), CHANNELS[CUES[cue].channel])
 
     def get(self, cue: str, family: str) -> bytes | None:
         """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""

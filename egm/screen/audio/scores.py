@@ -85,7 +85,7 @@ CUES: Final[Mapping[str, Cue]] = {
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The music of one theme, as in ``sounds.toml``. Chords and the tokens of melodies and figures are degrees."""
+    """A sound family: the music of one look, as in ``sounds.toml``. Chords, melodies and figures are scale degrees."""
 
     root: int
     scale: tuple[int, ...]
@@ -117,7 +117,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The complete contents of ``sounds.toml``."""
+    """The sound table: the complete contents of ``sounds.toml``."""
 
     instruments: Mapping[str, Instrument]
     common: Mapping[str, tuple[Note, ...]]
@@ -131,9 +131,9 @@ def read_sound_table() -> Table:
     try:
         data = tomllib.loads(_TABLE.read_text("utf-8"))
         instruments = {}
-        for name, given in data["instruments"].items():
+        for name, entry in data["instruments"].items():
             where = f"instruments.{name}"
-            instruments[name] = _parse_instrument(given)
+            instruments[name] = _parse_instrument(entry)
         common = {}
         for name, notes in data["common"].items():
             where = f"common.{name}"
@@ -141,37 +141,37 @@ def read_sound_table() -> Table:
                 Note(instruments[i], start, hertz_from_midi_number(p), s, w) for i, start, p, s, w in notes
             )
         families = {}
-        for name, given in data["families"].items():
+        for name, entry in data["families"].items():
             where = f"families.{name}"
-            families[name] = _parse_family(given, instruments)
+            families[name] = _parse_family(entry, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SoundError(f"{_TABLE}: {where}: {error!r}") from error
     return Table(instruments, common, families)
 
 
-def _parse_instrument(given: Mapping[str, Any]) -> Instrument:
-    noise = given.get("noise", (0.0, 1.0))
+def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
+    noise = entry.get("noise", (0.0, 1.0))
     return Instrument(
-        tuple((float(a), float(b), float(c)) for a, b, c in given["modes"]),
-        **{key: float(given[key]) for key in ("attack", "ring", "release") if key in given},
+        tuple((float(a), float(b), float(c)) for a, b, c in entry["modes"]),
+        **{key: float(entry[key]) for key in ("attack", "ring", "release") if key in entry},
         noise=(float(noise[0]), float(noise[1])),
-        dull=int(given.get("dull", 0)),
+        dull=int(entry.get("dull", 0)),
     )
 
 
-def _parse_family(given: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
+def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
     family = Family(
-        int(given["root"]),
-        tuple(map(int, given["scale"])),
-        30 / float(given["tempo"]),
-        instruments[given["lead"]],
-        instruments[given["second"]],
-        instruments[given["pad"]],
-        tuple(map(int, given["chords"])),
-        tuple(given["melody"].split()),
-        tuple(given["figure"].split()),
-        {str(instrument): str(pattern) for instrument, pattern in given["beats"].items()},
-        (str(given["lead"]), str(given["second"])),
+        int(entry["root"]),
+        tuple(map(int, entry["scale"])),
+        30 / float(entry["tempo"]),
+        instruments[entry["lead"]],
+        instruments[entry["second"]],
+        instruments[entry["pad"]],
+        tuple(map(int, entry["chords"])),
+        tuple(entry["melody"].split()),
+        tuple(entry["figure"].split()),
+        {str(instrument): str(pattern) for instrument, pattern in entry["beats"].items()},
+        (str(entry["lead"]), str(entry["second"])),
     )
     shape = (len(family.chords), len(family.melody), len(family.figure), *map(len, family.beats.values()))
     if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:
@@ -186,17 +186,17 @@ Notes = list[Note]
 def _build_melody(family: Family, tokens: tuple[str, ...], instrument: Instrument, strength: float) -> Notes:
     """Return a melody's notes: each token is an eighth; ``-`` extends the previous note."""
     notes: Notes = []
-    for place, mark in enumerate(tokens):
+    for index, mark in enumerate(tokens):
         if mark not in {".", "-"}:
-            held = 1
-            while place + held < len(tokens) and tokens[place + held] == "-":
-                held += 1
+            eighths = 1
+            while index + eighths < len(tokens) and tokens[index + eighths] == "-":
+                eighths += 1
             notes.append(
                 Note(
                     instrument,
-                    place * family.eighth,
+                    index * family.eighth,
                     family.pitch(int(mark)),
-                    held * family.eighth * 0.9,
+                    eighths * family.eighth * 0.9,
                     strength,
                 )
             )
@@ -205,23 +205,25 @@ def _build_melody(family: Family, tokens: tuple[str, ...], instrument: Instrumen
 
 def _build_accompaniment(family: Family, bars: int) -> Notes:
     """Return the accompaniment of a melody: bass, chords, figure and beats."""
-    found = read_sound_table().instruments
+    instruments = read_sound_table().instruments
     notes: Notes = []
     for bar in range(bars):
         at, chord = bar * 8 * family.eighth, family.chords[bar % len(family.chords)]
         for pitch in family.list_triad_pitches(chord):
             notes.append(Note(family.pad, at, pitch, 7.6 * family.eighth, 0.16))
         for half in (0, 4):
-            notes.append(Note(found["bass"], at + half * family.eighth, family.pitch(chord) / 2, 0.3, 0.6))
-        for place, above in enumerate(family.figure):
+            notes.append(
+                Note(instruments["bass"], at + half * family.eighth, family.pitch(chord) / 2, 0.3, 0.6)
+            )
+        for index, above in enumerate(family.figure):
             if above != ".":
                 pitch = family.pitch(chord + int(above))
-                notes.append(Note(family.second, at + place * family.eighth, pitch, 0.12, 0.3))
+                notes.append(Note(family.second, at + index * family.eighth, pitch, 0.12, 0.3))
         for name, pattern in family.beats.items():
-            struck = found[name]
+            struck = instruments[name]
             notes += [
-                Note(struck, at + place * family.eighth, 90.0, 0.1, 0.3)
-                for place, mark in enumerate(pattern)
+                Note(struck, at + index * family.eighth, 90.0, 0.1, 0.3)
+                for index, mark in enumerate(pattern)
                 if mark == "x"
             ]
     return notes
@@ -236,47 +238,47 @@ def _build_run(family: Family, degrees: tuple[int, ...], step: float, start: flo
 
 def _build_chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
     """Return the notes of a full chord with a drum."""
-    found = read_sound_table().instruments
+    instruments = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
     return [
         *(Note(instrument, at, p, seconds, 0.4) for p in pitches for instrument in (family.lead, family.pad)),
-        Note(found["bass"], at, family.pitch(degree) / 2, seconds, 0.8),
-        Note(found["drum"], at, 82.0, 0.3, 0.8),
+        Note(instruments["bass"], at, family.pitch(degree) / 2, seconds, 0.8),
+        Note(instruments["drum"], at, 82.0, 0.3, 0.8),
     ]
 
 
 def _build_spin_loop(family: Family) -> tuple[Notes, float]:
     """Return the looped sound of spinning reels, a whirr with a walking figure over it, and its length in seconds."""
-    found, step = read_sound_table().instruments, family.eighth / 2
-    notes: Notes = [Note(found["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
-    for place in range(16):
-        chord = family.chords[0] if place < 8 else family.chords[2]
-        above = family.figure[place % 8]
+    instruments, step = read_sound_table().instruments, family.eighth / 2
+    notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
+    for index in range(16):
+        chord = family.chords[0] if index < 8 else family.chords[2]
+        above = family.figure[index % 8]
         if above != ".":
-            notes.append(Note(family.second, place * step, family.pitch(chord + int(above)), 0.06, 0.5))
-        if place % 2 == 0:
-            notes.append(Note(found["shaker"], place * step, 90, 0.05, 0.25))
-        if place % 8 == 0:
-            notes.append(Note(found["bass"], place * step, family.pitch(chord) / 2, 0.2, 0.6))
+            notes.append(Note(family.second, index * step, family.pitch(chord + int(above)), 0.06, 0.5))
+        if index % 2 == 0:
+            notes.append(Note(instruments["shaker"], index * step, 90, 0.05, 0.25))
+        if index % 8 == 0:
+            notes.append(Note(instruments["bass"], index * step, family.pitch(chord) / 2, 0.2, 0.6))
     return notes, 16 * step
 
 
 def _build_anticipation(family: Family) -> tuple[Notes, float]:
     """Return a trill over a drum roll, which is looped until the reel stops, and its length in seconds."""
-    found, step = read_sound_table().instruments, 0.085
+    instruments, step = read_sound_table().instruments, 0.085
     top = family.octave
     notes = [
         Note(family.lead, i * step, family.pitch(top + (4 if i % 2 else 5)), step, 0.6) for i in range(12)
     ]
-    notes += [Note(found["drum"], i * step, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
+    notes += [Note(instruments["drum"], i * step, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
     return notes, 12 * step
 
 
 def _build_count_up_loop(family: Family) -> tuple[Notes, float]:
     """Return the looped sound of a win being counted up, a run of short notes, and its length in seconds."""
-    found, step, top = read_sound_table().instruments, 0.07, family.octave
+    instruments, step, top = read_sound_table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
-    notes = [Note(found["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
+    notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [Note(family.second, i * step, family.pitch(top + d), 0.05, 0.7) for i, d in enumerate(degrees)]
     return notes, 8 * step
 
@@ -291,13 +293,13 @@ def _build_win_music(family: Family, grade: int) -> Notes:
     bars = 1 if grade == 3 else 2
     start = 5 * 0.09
     opening = _build_run(family, (0, 2, 4, top, top + 2), 0.09)
-    under = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
+    accompaniment = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
     theme = [
         _delay_note(note, start)
         for note in _build_melody(family, family.melody[: bars * 8], family.lead, 1.0)
     ]
     end = start + bars * 8 * family.eighth
-    notes = [*opening, *under, *theme, *_build_chord(family, 0, end, 1.4)]
+    notes = [*opening, *accompaniment, *theme, *_build_chord(family, 0, end, 1.4)]
     if grade == 4:
         bell = read_sound_table().instruments["bell"]
         notes += [
@@ -306,8 +308,8 @@ def _build_win_music(family: Family, grade: int) -> Notes:
     return notes
 
 
-def _delay_note(note: Note, by: float) -> Note:
-    return Note(note.instrument, note.start + by, note.pitch, note.seconds, note.strength)
+def _delay_note(note: Note, seconds: float) -> Note:
+    return Note(note.instrument, note.start + seconds, note.pitch, note.seconds, note.strength)
 
 
 def _build_reel_stop(family: Family, number: int) -> Notes:
@@ -320,8 +322,8 @@ def _build_reel_stop(family: Family, number: int) -> Notes:
 def _build_title_fanfare(family: Family) -> Notes:
     top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
-    run = _build_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
-    return [*roll, *run, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
+    rising_notes = _build_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
+    return [*roll, *rising_notes, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
 
 
 def _build_closing_tune(family: Family) -> Notes:
@@ -363,7 +365,7 @@ _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
 
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
-    """Return the notes of a cue in a family, and the seconds after which it repeats (0: it does not)."""
+    """Return the notes of a sound cue in a family, and the seconds after which it repeats (0: it does not)."""
     if not CUES[cue].own:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]

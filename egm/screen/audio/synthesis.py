@@ -43,7 +43,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note: the instrument, its start and length (seconds), its pitch (Hz)."""
+    """One note of a sound: the instrument, its start and length (seconds), its pitch (Hz)."""
 
     instrument: Instrument
     start: float
@@ -63,10 +63,10 @@ def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: i
     shrink = math.exp(-decay / RATE)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink
     out = [0.0] * count
-    here, after = 0.0, strength * shrink * math.sin(turn)
+    sample, next_sample = 0.0, strength * shrink * math.sin(turn)
     for i in range(count):
-        out[i] = here
-        here, after = after, c * after - d * here
+        out[i] = sample
+        sample, next_sample = next_sample, c * next_sample - d * sample
     return out
 
 
@@ -134,32 +134,32 @@ def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: f
     total = [0.0] * length
     for at, data, strength in rung:
         _add_note_samples(total, at % length if loop else at, data, strength)
-    most = max(map(abs, total)) or 1.0
+    maximum = max(map(abs, total)) or 1.0
     if drive > 1:
-        level = drive / most
+        level = drive / maximum
         total = list(map(math.tanh, map(mul, total, repeat(level))))
-        most = math.tanh(drive)
-    scale = peak * _FULL / most
+        maximum = math.tanh(drive)
+    scale = peak * _FULL / maximum
     return array.array("h", map(int, map(mul, total, repeat(scale)))).tobytes()
 
 
 def _add_note_samples(total: list[float], at: int, data: Sequence[float], strength: float) -> None:
     """Add the samples of a note to ``total`` from an offset; what exceeds the end is added at the beginning."""
-    done = 0
-    while done < len(data):
-        room = min(len(data) - done, len(total) - at)
-        part = map(mul, data[done : done + room], repeat(strength))
+    added_count = 0
+    while added_count < len(data):
+        room = min(len(data) - added_count, len(total) - at)
+        part = map(mul, data[added_count : added_count + room], repeat(strength))
         total[at : at + room] = map(add, total[at : at + room], part)
-        done, at = done + room, 0
+        added_count, at = added_count + room, 0
 
 
 def limit_peak(data: bytes, peak: float) -> bytes:
     """Return samples whose maximum is at most ``peak`` of full scale; softer ones are unchanged."""
-    given = array.array("h", data)
-    most = max(map(abs, given), default=0)
-    if most <= peak * _FULL:
+    samples = array.array("h", data)
+    maximum = max(map(abs, samples), default=0)
+    if maximum <= peak * _FULL:
         return data
-    return array.array("h", (int(sample * peak * _FULL / most) for sample in given)).tobytes()
+    return array.array("h", (int(sample * peak * _FULL / maximum) for sample in samples)).tobytes()
 
 
 def encode_wave_file(data: bytes) -> bytes:

@@ -97,8 +97,8 @@ def draw_celebration(stage: Stage) -> None:
     if leave > 0.6:
         p.shade((x, y, w, h) if large else (x, top, w, high), _VEIL if large else _BAND)
         play = view.show.play
-        named = bool(play.progressives or play.prizes)  # named before the feature they came from
-        name = closing if closing and not named else _format_win_name(stage, play, line.level)
+        has_named_prize = bool(play.progressives or play.prizes)  # named before the feature they came from
+        name = closing if closing and not has_named_prize else _format_win_name(stage, play, line.level)
         sum_ = _format_win_amount(
             stage, view.show.play, compute_roll_up_amount(view.show.play.win_cents, since, length)
         )
@@ -200,7 +200,7 @@ def _draw_celebration_items(stage: Stage, since: float, count: int, length: floa
     """Draw coins and the highest symbol moving in the game's own pattern, each a pure function of time."""
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
-    way = _WAYS[stage.look.cheer]
+    place_item = _WAYS[stage.look.cheer]
     clip = p.surface.get_clip()
     p.surface.set_clip(p.box(stage.layout.field).clip(clip))
     for i in range(count):
@@ -209,11 +209,11 @@ def _draw_celebration_items(stage: Stage, since: float, count: int, length: floa
         if not 0 <= t <= 1.6:
             continue
         side = 62.0
-        right, down = way(i, t)
+        right, down = place_item(i, t)
         cx, cy = x + w * right, y + h * down
         if symbol and i % 2:
-            place = (cx - side / 2, cy - side / 2, side, side)
-            p.art(("cheer", symbol), place, lambda size: p.symbol(symbol, "", size))
+            item_rect = (cx - side / 2, cy - side / 2, side, side)
+            p.art(("cheer", symbol), item_rect, lambda size: p.symbol(symbol, "", size))
             continue
         frame = round(abs(math.cos(t * 7 + i)) * 6)
         width = max(8.0, side * frame / 6)
@@ -229,9 +229,9 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 
 
-def _spread(i: int, by: float) -> float:
-    """Return a number from 0 to below 1 that differs from item to item: the fractional part of ``i`` times ``by``."""
-    return i * by % 1.0
+def _spread(i: int, factor: float) -> float:
+    """Return the fractional part of ``i`` times ``factor``, which differs from item to item."""
+    return i * factor % 1.0
 
 
 def _place_in_fountain(i: int, t: float) -> tuple[float, float]:

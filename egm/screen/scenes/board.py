@@ -44,8 +44,14 @@ def draw_board(stage: Stage) -> None:
         return
     index = line.index(since)
     if since < line.steps[index].begin and has_title(show, index):
-        before = index - 1
-        _draw_step(stage, show, before, line.steps[before], max(line.steps[before].spun, since))
+        previous_index = index - 1
+        _draw_step(
+            stage,
+            show,
+            previous_index,
+            line.steps[previous_index],
+            max(line.steps[previous_index].spun, since),
+        )
         draw_title(stage, show, index, line.steps[index], since)
         return
     _draw_step(stage, show, index, line.steps[index], since)
@@ -64,8 +70,8 @@ def _draw_idle(stage: Stage) -> None:
         return
     last, result = find_last_step(view), find_standing_result(view)
     if last is not None and not isinstance(last, Result):
-        over = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
-        _draw_step_without_reels(stage, last, over, LONGEST)
+        ended_time = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
+        _draw_step_without_reels(stage, last, ended_time, LONGEST)
         return
     field = fields[result.stage] if result else next(iter(fields.values()))
     if result is None or view.snapshot is None or not view.snapshot.win_cents:
@@ -106,26 +112,26 @@ def _draw_reels(stage: Stage, show: Show, index: int, time: StepTime, since: flo
     assert isinstance(step, Result)
     assert game is not None
     earlier = [one for one in show.steps[:index] if isinstance(one, Result)]
-    before = earlier[-1] if earlier else show.before
+    previous = earlier[-1] if earlier else show.before
     field = stage.view.fields[game.id][step.stage]
     stood = find_reels_stop_time(time, stage.theme.motion)
     if since < stood:
-        draw_running(stage, field, step, before, time, since)
+        draw_running(stage, field, step, previous, time, since)
         return
-    after = since - stood
+    since_stop = since - stood
     if not step.falls:
         draw_still(stage, field, step.last_window)
-        draw_wins(stage, field, step.last_window, step.wins, after)
+        draw_wins(stage, field, step.last_window, step.wins, since_stop)
         return
-    over = after - len(step.falls) * stage.theme.motion.fall
-    if over >= 0:
-        window, wins = find_current_window(step, over, stage.theme.motion.line_cycle)
+    since_last_fall = since_stop - len(step.falls) * stage.theme.motion.fall
+    if since_last_fall >= 0:
+        window, wins = find_current_window(step, since_last_fall, stage.theme.motion.line_cycle)
         draw_still(stage, field, window)
-        draw_wins(stage, field, window, wins, over)
+        draw_wins(stage, field, window, wins, since_last_fall)
         return
-    number = int(after / stage.theme.motion.fall)
+    number = int(since_stop / stage.theme.motion.fall)
     fall = step.falls[number]
-    into = after - number * stage.theme.motion.fall
+    into = since_stop - number * stage.theme.motion.fall
     if number and into < _DROP_SECONDS:
         draw_fall(stage, field, fall.window, step.falls[number - 1].window, into)
         return

@@ -54,8 +54,8 @@ def format_item_award(stage: Stage, item: Item) -> str:
     symbol = data.get("symbols", {}).get(item.name)
     if symbol is not None:
         return stage.texts.choose_translation(symbol["name"], item.name)
-    named = data.get("names", {}).get(item.name)
-    return stage.texts.choose_translation(named, item.name) if named else item.name.capitalize()
+    names = data.get("names", {}).get(item.name)
+    return stage.texts.choose_translation(names, item.name) if names else item.name.capitalize()
 
 
 # ---------------------------------------------------------------------- hold and spin
@@ -63,22 +63,26 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
     """Draw the cells after the spins so far: landed coins stay, empty cells shimmer while they spin."""
     draw_board_background(stage)
     spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
-    settled = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
-    rows = 3 if len(settled) % 3 == 0 else 1
-    columns = -(-len(settled) // rows)
+    coin_indices = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
+    rows = 3 if len(coin_indices) % 3 == 0 else 1
+    columns = -(-len(coin_indices) // rows)
     x, y, w, h = stage.layout.field
     head = 64.0
     wide, tall = (w - 60) / columns, (h - head - 24) / rows
-    for i, held in enumerate(settled):
+    for i, coin_index in enumerate(coin_indices):
         cell: Rect = (x + 30 + (i // rows) * wide + 5, y + head + (i % rows) * tall + 5, wide - 10, tall - 10)
         _draw_hold_cell(
-            stage, cell, None if held is None else step.coins[held], spinning=spin < len(step.spins), place=i
+            stage,
+            cell,
+            None if coin_index is None else step.coins[coin_index],
+            spinning=spin < len(step.spins),
+            cell_index=i,
         )
-    total = sum(step.coins[c].credits for c in settled if c is not None)
-    left = step.left[min(max(spin - 1, 0), len(step.left) - 1)] if spin else step.left[0]
+    total = sum(step.coins[c].credits for c in coin_indices if c is not None)
+    spins_left = step.left[min(max(spin - 1, 0), len(step.left) - 1)] if spin else step.left[0]
     p = stage.painter
     p.text(
-        stage.texts.say("feature.spins_left", count=left),
+        stage.texts.say("feature.spins_left", count=spins_left),
         (x + 30, y + 36),
         Style("strong", "body", "text"),
         align="left",
@@ -93,19 +97,19 @@ def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> Non
     )
 
 
-def _draw_hold_cell(stage: Stage, cell: Rect, held: Item | None, *, spinning: bool, place: int) -> None:
+def _draw_hold_cell(stage: Stage, cell: Rect, coin: Item | None, *, spinning: bool, cell_index: int) -> None:
     """Draw one cell of hold-and-spin: a held coin, or an empty cell, which may be spinning."""
     p, (x, y, w, h) = stage.painter, cell
     p.panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
-    if held is None:
+    if coin is None:
         if spinning and not stage.view.reduced_motion:
-            share = (stage.view.now * 2.3 + place * 0.37) % 1.0
+            share = (stage.view.now * 2.3 + cell_index * 0.37) % 1.0
             p.shade((x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent[:3], 46), 10)
         return
     side = min(w, h) - 14
     p.art(("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _blank_coin)
     p.text(
-        format_item_award(stage, held),
+        format_item_award(stage, coin),
         (x + w / 2, y + h / 2),
         Style("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
         width=side * 0.68,
@@ -132,8 +136,8 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
 
 def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
     """Draw the boxes of a pick, opened one after another as time passes."""
-    done = sum(1 for stop in time.stops if since >= stop)
-    draw_boxes(stage, step.boxes, dict(step.opened[:done]), open_all=False)
+    opened_count = sum(1 for stop in time.stops if since >= stop)
+    draw_boxes(stage, step.boxes, dict(step.opened[:opened_count]), open_all=False)
 
 
 def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: bool) -> None:
@@ -172,6 +176,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: b
 
 
 def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+    """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
     ink = Ink(size, (w, h), 2)
     look = stage.look
@@ -247,8 +252,8 @@ def _draw_wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
     game = stage.view.game
-    named = game.presentation.get("symbols", {}).get(item.name) if game else None
-    if named is None:
+    symbol_names = game.presentation.get("symbols", {}).get(item.name) if game else None
+    if symbol_names is None:
         p.text(
             format_item_award(stage, item),
             (x + w / 2, y + h / 2),
@@ -263,7 +268,7 @@ def _draw_wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
         lambda size: p.symbol(item.name, "", size),
     )
     p.text(
-        stage.texts.choose_translation(named["name"], item.name),
+        stage.texts.choose_translation(symbol_names["name"], item.name),
         (x + w / 2, y + h - 66),
         Style("strong", "lead", "text"),
         width=w - 30,
@@ -302,12 +307,13 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         turned = pygame.transform.rotozoom(sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * (0.43 if item.name in symbols else 0.36)
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
-        place = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
-        face.blit(turned, place, special_flags=pygame.BLEND_PREMULTIPLIED)
+        label_at = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
+        face.blit(turned, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
     return face
 
 
 def _render_label(stage: Stage, item: Item, pixels: int) -> pygame.Surface:
+    """Return an item's award as text for a segment of a bonus wheel."""
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 

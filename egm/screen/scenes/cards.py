@@ -82,21 +82,21 @@ def _can_hold_cards(stage: Stage) -> bool:
     return game is not None and bool(game.presentation.get("hold"))
 
 
-def _read_published_count(stage: Stage, hand: str, what: str) -> int:
+def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
     """Return a number that the game publishes for a hand, such as its maximum of ``cards``; 0 if it publishes none."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
-    return next((int(one.get(what, 0)) for one in data if one["id"] == hand), 0)
+    return next((int(one.get(entry, 0)) for one in data if one["id"] == hand), 0)
 
 
 def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
     """Return the hands with a place on the table, dealt or expected, in the game's order."""
     order = ["", *_read_hand_names(stage)]
-    there = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
+    excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
-    found = [*hands, *(Hand(name, (), {}) for name in names if name not in there)]
+    hands_on_table = [*hands, *(Hand(name, (), {}) for name in names if name not in excluded_ids)]
     return sorted(
-        found,
+        hands_on_table,
         key=lambda hand: (
             order.index(base := _find_base_hand(stage, hand.id)[0]),
             _parse_split_number(hand.id, base),
@@ -219,11 +219,13 @@ def _count_hands_in_rows(hands: Sequence[str], beside: Collection[str]) -> list[
     return [banks, others] if others <= _ROW else [banks, -(-others // 2), others // 2]
 
 
-def _lay_out_hand_areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]) -> list[Rect]:
+def _lay_out_hand_areas(
+    stage: Stage, rect: Rect, hands: Sequence[str], own_hands: Collection[str]
+) -> list[Rect]:
     """Return an area for each hand: the bank's above, the player's below, in rows.
 
     Two hands with many cards are stacked. If the game publishes the number of cards of every hand, the widths
-    in a row follow from it. If there are many hands, the player's own (``mine``) have a row below the others.
+    in a row follow from it. If there are many hands, the player's own (``own_hands``) have a row below the others.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
@@ -233,13 +235,13 @@ def _lay_out_hand_areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Co
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     shares = [max(each, _LEAST_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
     rows = _count_hands_in_rows(hands, {hand for hand, spots in _map_hands_to_bets(stage).items() if spots})
-    if not mine or len(hands) - rows[0] < _ROW:
+    if not own_hands or len(hands) - rows[0] < _ROW:
         return place_hands_in_rows(rect, rows, shares)
-    order = sorted(hands, key=lambda hand: hand in mine)
-    found = place_hands_in_rows(
-        rect, [rows[0], len(hands) - rows[0] - len(mine), len(mine)], [1.0] * len(hands)
+    order = sorted(hands, key=lambda hand: hand in own_hands)
+    areas = place_hands_in_rows(
+        rect, [rows[0], len(hands) - rows[0] - len(own_hands), len(own_hands)], [1.0] * len(hands)
     )
-    return [found[order.index(hand)] for hand in hands]
+    return [areas[order.index(hand)] for hand in hands]
 
 
 def _is_multi_hand_deal(hands: Sequence[Hand]) -> bool:
@@ -258,25 +260,26 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Plac
         first = place_hand((x, y + high, w, full - high), Room(_BESIDE, holds=True))
         return [first, *(place_small_hand_cards(area, _BESIDE) for area in small_areas)]
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
-    own = list(dict.fromkeys(bases))
-    rooms = [_find_hand_room(stage, base, len(own)) for base in own]
-    mine = {base for hand, base in zip(hands, bases, strict=True) if hand.own}
-    areas_ = _lay_out_hand_areas(stage, (x, y, w, h), own, mine)
+    base_hands = list(dict.fromkeys(bases))
+    rooms = [_find_hand_room(stage, base, len(base_hands)) for base in base_hands]
+    own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.own}
+    areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     highs = [
-        LARGEST if room.low or mine else room.fit(area)[1] for room, area in zip(rooms, areas_, strict=True)
+        LARGEST if room.low or own_bases else room.fit(area)[1]
+        for room, area in zip(rooms, areas_, strict=True)
     ]
     highest = min(
         highs
     )  # Use one card size, except for hands being set, which are touched and as large as possible.
-    found: list[Place] = []
-    for base, area, room in zip(own, areas_, rooms, strict=True):
-        of = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
-        parts = place_split_hands(area, len(of), room) if len(of) > 1 else [area]
-        found += [
+    hand_places: list[Place] = []
+    for base, area, room in zip(base_hands, areas_, rooms, strict=True):
+        split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
+        parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
+        hand_places += [
             place_hand(part, room, len(hand.cards), LARGEST if room.low else highest)
-            for hand, part in zip(of, parts, strict=True)
+            for hand, part in zip(split_hands, parts, strict=True)
         ]
-    return found
+    return hand_places
 
 
 def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
@@ -299,8 +302,8 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
     places, decision = [place.cards for place in _place_hands(stage, table, hands)], stage.view.decision
     if decision is not None and decision.kind == "set":
         marked = places[_find_decision_hand(hands, decision)]
-        apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
-        return [(x - apart / 2, y, w + apart, h) for x, y, w, h in marked]
+        card_gap = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
+        return [(x - card_gap / 2, y, w + card_gap, h) for x, y, w, h in marked]
     return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
 
 
@@ -311,7 +314,7 @@ def _find_decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
 
 # ---------------------------------------------------------------------- drawing
 def draw_cards(
-    stage: Stage, step: TableStep | None, before: TableStep | None, time: StepTime | None, since: float
+    stage: Stage, step: TableStep | None, previous_step: TableStep | None, time: StepTime | None, since: float
 ) -> None:
     """Draw the hands, and on a telephone the pay table above them if the game has no spots."""
     table = stage.view.table
@@ -321,7 +324,7 @@ def draw_cards(
     if step is None:
         _draw_waiting_places(stage, table)
         return
-    hands = _list_hands_on_table(stage, build_current_hands(step, before, time, since))
+    hands = _list_hands_on_table(stage, build_current_hands(step, previous_step, time, since))
     decision = stage.view.decision
     holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
     marks = (
@@ -346,9 +349,9 @@ def draw_cards(
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
-            held = bool(stage.view.held >> i & 1)
-            words = stage.texts.say("feature.held" if held else "feature.hold")
-            draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=held)
+            is_held = bool(stage.view.held >> i & 1)
+            words = stage.texts.say("feature.held" if is_held else "feature.hold")
+            draw_button(stage, (x, y + h + 8, w, _HOLD), words, lit=is_held)
 
 
 def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
@@ -410,15 +413,15 @@ def format_settlement(stage: Stage, name: str) -> str:
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has(key):
         return stage.texts.say(key)
-    named = next((pay.names for pay in list_pays(stage) if pay.name == name), None)
-    return stage.texts.choose_translation(named) if named else name
+    pay_names = next((pay.names for pay in list_pays(stage) if pay.name == name), None)
+    return stage.texts.choose_translation(pay_names) if pay_names else name
 
 
 def _format_set_hands(stage: Stage, decision: Decision) -> str:
     """Return the values of the two hands as the current marks would set them; "" if that setting is not permitted."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
-    found = ways.get(str(stage.view.held))
-    return "" if found is None else stage.texts.choose_translation(found)
+    values = ways.get(str(stage.view.held))
+    return "" if values is None else stage.texts.choose_translation(values)
 
 
 def _draw_waiting_places(stage: Stage, table: Table) -> None:
@@ -444,11 +447,11 @@ def _draw_flying_card(
     stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int
 ) -> None:
     """Draw a card moving from the shoe at the upper right to its place."""
-    _, place, card, share = flying
-    place = dealt if place < 0 else place
-    if place >= len(rects):
+    _, card_index, card, share = flying
+    card_index = dealt if card_index < 0 else card_index
+    if card_index >= len(rects):
         return
-    x, y, w, h = rects[place]
+    x, y, w, h = rects[card_index]
     fx, fy, fw, _ = stage.layout.field
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)

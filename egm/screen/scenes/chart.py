@@ -58,8 +58,8 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
         top = y + (n + 1) * high
         name = stage.texts.choose_translation(names)
         p.label(name, (x, top, w * _NAMES - 10, high), Style("strong", size, "text"), align="left")
-        for place, letter in enumerate(cells):
-            cell: Rect = (left + place * wide + 1, top + 1, wide - 2, high - 2)
+        for column_number, letter in enumerate(cells):
+            cell: Rect = (left + column_number * wide + 1, top + 1, wide - 2, high - 2)
             p.panel(cell, radius=4, fill=_FILLS[letter])
             if letter != ".":
                 p.label(_format_letter(stage, letter), cell, Style("strong", size, "text"))

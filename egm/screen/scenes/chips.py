@@ -53,8 +53,8 @@ def _format_short_credits(stage: Stage, credits_: int) -> str:
 
 def find_chip_colour(table: Table, credits_: int) -> Colour:
     """Return the colour of the largest chip within an amount."""
-    place = sum(value <= credits_ for value in table.chips) - 1
-    return CHIPS[max(0, min(place, len(CHIPS) - 1))]
+    chip_index = sum(value <= credits_ for value in table.chips) - 1
+    return CHIPS[max(0, min(chip_index, len(CHIPS) - 1))]
 
 
 def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -> None:

@@ -11,7 +11,7 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A hand on the table: its cards (``??`` face down, empty if removed), and its value.
+    """A hand of cards on the table: its cards (``??`` face down, empty if removed), and its value.
 
     ``staked`` is the undecided bet on it, in credits; ``became`` how its bets were settled; ``won`` the pay
     table row that it wins. At a shared table ``seat`` is its player's seat, and ``own`` whether that is the
@@ -29,16 +29,16 @@ class Hand:
 
 
 def build_current_hands(
-    step: TableStep, before: TableStep | None, time: StepTime | None, since: float
+    step: TableStep, previous_step: TableStep | None, time: StepTime | None, since: float
 ) -> list[Hand]:
-    """Return the hands at this moment: at the end of the step, or as far as its cues have progressed."""
+    """Return the hands of cards as shown now: at the end of the step, or as far as its cues have progressed."""
     end = read_final_hands(step.display)
     if time is None:
         return end
     cards: dict[str, list[str]] = {}
-    if before is not None:
+    if previous_step is not None:
         cards = _prepare_hands_drawn_to(end, step)
-        cards |= {hand.id: list(hand.cards) for hand in read_final_hands(before.display)}
+        cards |= {hand.id: list(hand.cards) for hand in read_final_hands(previous_step.display)}
     for cue, stop in zip(step.cues, time.stops, strict=True):
         if since >= stop:
             _apply_card_cue(cards, cue)
@@ -51,19 +51,19 @@ def build_current_hands(
 
 def _prepare_hands_drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
     """Return the hands of a draw game as they are before the draw: the held cards, and backs for the others."""
-    drawn: dict[str, set[int]] = {}
+    drawn_indices: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
-            drawn.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
+            drawn_indices.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
     return {
-        hand.id: [BACK if place in drawn[hand.id] else card for place, card in enumerate(hand.cards)]
+        hand.id: [BACK if place in drawn_indices[hand.id] else card for place, card in enumerate(hand.cards)]
         for hand in hands
-        if hand.id in drawn
+        if hand.id in drawn_indices
     }
 
 
 def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
-    """Return the hands at the end of a step."""
+    """Return the hands of cards at the end of a step of a table round."""
     return [
         Hand(
             str(data["id"]),
@@ -110,6 +110,6 @@ def find_flying_card(
             if cue.get("cue") not in {"deal", "draw"}:
                 return None
             share = (since - begin) / max(0.01, stop - begin)
-            place = int(cue["index"]) if "index" in cue else -1
-            return str(cue.get("hand", "")), place, str(cue.get("card", BACK)), share
+            card_index = int(cue["index"]) if "index" in cue else -1
+            return str(cue.get("hand", "")), card_index, str(cue.get("card", BACK)), share
     return None

@@ -97,22 +97,23 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         draw_boxes(stage, step.boxes, opened, open_all=True)
     elif decision.kind == "double_up":
         display = decision.display
-        before = tuple(str(one["shown"]) for one in display.get("rounds", ()))
-        draw_table(stage, int(display["credits"]), int(display["to_win"]), before)
+        previous_cards = tuple(str(one["shown"]) for one in display.get("rounds", ()))
+        draw_table(stage, int(display["credits"]), int(display["to_win"]), previous_cards)
         _draw_answers(stage)
     else:
         _draw_question(stage, decision)
 
 
 def _draw_held_reels(stage: Stage) -> None:
+    """Draw the reels at rest, and on each a key that holds it, lit while the reel is held."""
     view = stage.view
     field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
     if field is None or not isinstance(last, Result):
         return
     draw_still(stage, field, last.window)
     for rect, action in lay_out_answers(stage):
-        held = bool(view.held >> int(action.value) & 1)
-        draw_button(stage, rect, stage.texts.say("feature.held" if held else "feature.hold"), lit=held)
+        is_held = bool(view.held >> int(action.value) & 1)
+        draw_button(stage, rect, stage.texts.say("feature.held" if is_held else "feature.hold"), lit=is_held)
 
 
 def _draw_question(stage: Stage, decision: Decision) -> None:

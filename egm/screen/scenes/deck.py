@@ -55,7 +55,7 @@ _CAP: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The amounts on the meters at this moment. Rolling is display only: the stored values change at once."""
+    """The amounts on CREDIT, BET and WIN at this moment. Rolling is display only: the stored values change at once."""
 
     credit_cents: int
     bet_credits: int
@@ -68,43 +68,45 @@ def compute_meter_figures(stage: Stage) -> Figures:
     if snapshot is None:
         return Figures(0, 0, 0)
     share = clamp((view.now - view.credit_at) / _ROLL)
-    shown = int(share * 1000)
+    shown_cents = int(share * 1000)
     credit = snapshot.credit_cents
-    if shown < 1000 and credit > view.credit_before:
-        credit = view.credit_before + (credit - view.credit_before) * shown // 1000
+    if shown_cents < 1000 and credit > view.credit_before:
+        credit = view.credit_before + (credit - view.credit_before) * shown_cents // 1000
     win = snapshot.win_cents
     line = build_view_timeline(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began, view.show
         before_credits = sum_credits_so_far(show, line, min(since, line.spun - _JUST))
-        before = min(show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents)
-        shown = compute_roll_up_amount(
-            show.play.win_cents - before, since - line.spun, line.rolled - line.spun
+        cents_before = min(
+            show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents
         )
-        win = before if since < line.spun else before + shown
+        shown_cents = compute_roll_up_amount(
+            show.play.win_cents - cents_before, since - line.spun, line.rolled - line.spun
+        )
+        win = cents_before if since < line.spun else cents_before + shown_cents
     return Figures(credit, compute_bet_credits(view), win)
 
 
 def draw_meters(stage: Stage) -> None:
     """Draw CREDIT, BET and WIN, in currency and in credits."""
     snapshot = stage.view.snapshot
-    shown = compute_meter_figures(stage)
+    figures = compute_meter_figures(stage)
     unit = snapshot.denomination_cents if snapshot else 1
     say = stage.texts.say
-    credits_ = shown.credit_cents // max(1, unit)
+    credits_ = figures.credit_cents // max(1, unit)
     _draw_meter(
         stage,
         "credit",
         say("meter.credit"),
-        shown.credit_cents,
+        figures.credit_cents,
         credits_,
         "meter",
         format_promotional_credit(stage),
     )
-    _draw_meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
+    _draw_meter(stage, "bet", say("meter.bet"), figures.bet_credits * unit, figures.bet_credits, "meter")
     key = choose_win_meter(stage)
-    colour = "win" if shown.win_cents and _has_profit(stage) else "steel"
-    _draw_meter(stage, "win", say(key), shown.win_cents, shown.win_cents // max(1, unit), colour)
+    colour = "win" if figures.win_cents and _has_profit(stage) else "steel"
+    _draw_meter(stage, "win", say(key), figures.win_cents, figures.win_cents // max(1, unit), colour)
 
 
 def choose_win_meter(stage: Stage) -> str:
@@ -252,6 +254,7 @@ def draw_deck(stage: Stage) -> None:
 
 
 def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
+    """Draw one key of the deck with its lamp and label."""
     view, p = stage.view, stage.painter
     on = is_key_lit(stage, name)
     down = view.pressed == name and view.now - view.pressed_at < 0.14
@@ -279,8 +282,8 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     elif icon:
         sign = f"volume_{view.volume}" if name == "volume" else name
         colour = WHITE if on else (150, 143, 176, 255)
-        place = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
-        p.art(("icon", sign, on), place, partial(render_own_picture, sign, colour=colour))
+        icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
+        p.art(("icon", sign, on), icon_rect, partial(render_own_picture, sign, colour=colour))
         p.text(words, (x + w / 2, y + h - 29 + drop), Style("strong", "caption", paint), width=w - 18)
     else:
         style = Style("heavy", "title" if len(words) == 1 else "body", paint, 1.5, (0, 0, 0, 150))

@@ -38,7 +38,7 @@ RESULT_SECONDS: Final = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control of the drawer: its rectangle, its text, its bench commands, and whether it is on."""
+    """One control in the drawer of simulated devices: its rectangle, text, bench commands, and whether it is on."""
 
     rect: Rect
     words: str
@@ -74,9 +74,9 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
-        one = (width - 10 * (columns - 1)) / columns
+        column_width = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step
-        return (left + (index % columns) * (one + 10), y, one, high)
+        return (left + (index % columns) * (column_width + 10), y, column_width, high)
 
     def build_money_control(device: str | None, cents: int, at: Rect) -> Control:
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
@@ -87,28 +87,28 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         _find_device_with_entry(view, "doors_open"),
     )
     coins = _find_device_with_entry(view, "coins_cents")
-    found: list[Control] = []
+    controls: list[Control] = []
     if acceptor is not None:
         bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILLS_MAX]
-        found += [
+        controls += [
             build_money_control(acceptor, cents, find_control_rect("bills", i))
             for i, cents in enumerate(bills)
         ]
     if coins is not None:
-        taken = list(view.bench[coins]["coins_cents"])[:4]
-        found += [
-            build_money_control(coins, cents, find_control_rect("coins", i, len(taken)))
-            for i, cents in enumerate(taken)
+        coin_values = list(view.bench[coins]["coins_cents"])[:4]
+        controls += [
+            build_money_control(coins, cents, find_control_rect("coins", i, len(coin_values)))
+            for i, cents in enumerate(coin_values)
         ]
     ticket = find_last_ticket(view)
     if acceptor is not None and ticket:
         command = BenchCommand(device=acceptor, action="insert_ticket", values={"barcode": ticket})
-        found.append(Control(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
+        controls.append(Control(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,)))
     if board is not None:
-        found += _lay_out_board_controls(board, view, texts, find_control_rect)
+        controls += _lay_out_board_controls(board, view, texts, find_control_rect)
     if acceptor is not None:
-        found += _lay_out_fault_controls(acceptor, view, texts, find_control_rect)
-    return found
+        controls += _lay_out_fault_controls(acceptor, view, texts, find_control_rect)
+    return controls
 
 
 def find_last_ticket(view: View) -> str:
@@ -120,35 +120,39 @@ def find_last_ticket(view: View) -> str:
     return ""
 
 
-def _lay_out_board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
+def _lay_out_board_controls(board: str, view: View, texts: Texts, find_control_rect: Place) -> list[Control]:
     """Return the controls of doors and key switches.
 
     The attendant's key springs back when released; other keys stay as they were turned.
     """
     opened = view.bench[board]["doors_open"]
-    found = []
+    controls = []
     for i, door in enumerate(DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in opened}
         command = BenchCommand(device=board, action="door", values=values)
         words = texts.say(f"drawer.door_{door}")
-        found.append(Control(place("doors", i), words, (command,), door in opened))
+        controls.append(Control(find_control_rect("doors", i), words, (command,), door in opened))
     for i, key in enumerate(KEYS):
         turned = key in view.bench[board].get("keys_on", ())
         ways = (True, False) if key == KEYS[0] else (not turned,)
         turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
-        found.append(Control(place("keys", i), texts.say(f"drawer.key_{key}"), turn, turned))
-    return found
+        controls.append(Control(find_control_rect("keys", i), texts.say(f"drawer.key_{key}"), turn, turned))
+    return controls
 
 
-def _lay_out_fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> list[Control]:
+def _lay_out_fault_controls(
+    acceptor: str, view: View, texts: Texts, find_control_rect: Place
+) -> list[Control]:
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
     mend = ("clear", True) if stuck or jams_next else ("jam", False)
-    found = []
+    controls = []
     for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
         command = BenchCommand(device=acceptor, action=action)
-        found.append(Control(place("faults", i), texts.say(f"drawer.{action}"), (command,), on))
-    return found
+        controls.append(
+            Control(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), on)
+        )
+    return controls
 
 
 def draw_drawer(stage: Stage) -> None:

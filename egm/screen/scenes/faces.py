@@ -71,9 +71,9 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     """Draw the suits on the key that switches between four and two colours."""
     x, y, w, h = rect
     wide = min(w - 10, (h - 10) * 3)
-    place = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
+    suits_rect = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
     four = stage.view.four_colours
-    stage.painter.art(("suits", four), place, partial(draw_suits_art, four=four))
+    stage.painter.art(("suits", four), suits_rect, partial(draw_suits_art, four=four))
 
 
 def _build_star_path(cx: float, cy: float, radius: float) -> Path:

@@ -85,16 +85,16 @@ def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, A
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return keys in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
-    each = 4 if not stage.layout.is_telephone else 3
-    rows = [actions[i : i + each] for i in range(0, len(actions), each)]
+    keys_a_row = 4 if not stage.layout.is_telephone else 3
+    rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
     high = max(stage.layout.finger, 76.0) + 10
-    found: list[tuple[Rect, Action]] = []
+    keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         top = y + h - 16 - (len(rows) - n) * high
         wide = min(300.0, (w - 40) / len(row))
         left = x + (w - wide * len(row)) / 2
-        found += [((left + i * wide + 5, top, wide - 10, high - 10), action) for i, action in enumerate(row)]
-    return found
+        keys += [((left + i * wide + 5, top, wide - 10, high - 10), action) for i, action in enumerate(row)]
+    return keys
 
 
 def draw_felt(stage: Stage) -> None:
@@ -105,13 +105,13 @@ def draw_felt(stage: Stage) -> None:
     p.art(("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage))
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     step, time, since = find_last_step(view), None, 0.0
-    before: TableStep | None = None
+    previous_step: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since = view.now - show.began
         index = line.index(since)
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].spun else None
         last = show.steps[index - 1] if index else None
-        before = last if isinstance(last, TableStep) else None
+        previous_step = last if isinstance(last, TableStep) else None
     last_round = step if isinstance(step, TableStep) else None
     if (
         last_round is not None
@@ -122,7 +122,7 @@ def draw_felt(stage: Stage) -> None:
     if table.felt == "cards" and should_show_board(stage, table):
         draw_board(stage, table)
     elif table.felt == "cards":
-        draw_cards(stage, last_round, before, time, since)
+        draw_cards(stage, last_round, previous_step, time, since)
         for rect, action in lay_out_hand_keys(view, stage.layout) if not table.spots else ():
             draw_hand_key(stage, table, rect, action)
     elif table.felt == "craps":
@@ -183,19 +183,29 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     return ink.finish()
 
 
-def _draw_felt(stage: Stage, table: Table, over: TableStep | None) -> None:
-    """Draw the layout with every chip on it; ``over`` is a round that has just been settled."""
+def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> None:
+    """Draw the layout with every chip on it; ``settled_step`` is a round that has just been settled."""
     view, chips = stage.view, stage.view.chips
     laid = lay_out_felt(table, chips, stage.layout)
-    pocket = str(over.display.get("pocket", "")) if over is not None else ""
-    held = build_limits(view.snapshot) if view.snapshot is not None else None
-    done = find_settled_step(stage) if over is not None and not has_changed_marks_since_game(view) else None
-    covered = {str(each.get("spot", "")) for each in (done.settlements if done else ()) if each["credits"]}
-    laid_now = _list_bets_to_draw(stage, table, done)
-    covered |= {spot for spot, new in laid_now.items() if new > 0} | set(held.standing if held else ())
+    pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
+    limits = build_limits(view.snapshot) if view.snapshot is not None else None
+    shown_step = (
+        find_settled_step(stage)
+        if settled_step is not None and not has_changed_marks_since_game(view)
+        else None
+    )
+    covered = {
+        str(each.get("spot", ""))
+        for each in (shown_step.settlements if shown_step else ())
+        if each["credits"]
+    }
+    laid_now = _list_bets_to_draw(stage, table, shown_step)
+    covered |= {spot for spot, new in laid_now.items() if new > 0} | set(limits.standing if limits else ())
     for cell in laid.cells:
         spot = table.spots.get(cell.spot)
-        shut = held is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, held)[0])
+        shut = (
+            limits is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, limits)[0])
+        )
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
         _draw_cell(stage, table, cell, hit=hit, shut=shut, chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts("bet") or stage.layout.is_telephone):
@@ -209,10 +219,11 @@ def _draw_felt(stage: Stage, table: Table, over: TableStep | None) -> None:
         if stage.layout.is_telephone:
             for rect, action in lay_out_hand_keys(view, stage.layout):
                 draw_hand_key(stage, table, rect, action)
-    _draw_bets(stage, table, laid, laid_now, done)
+    _draw_bets(stage, table, laid, laid_now, shown_step)
 
 
 def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
+    """Return the text of a key of the racetrack: the number of neighbours, an announced bet, or an arrow."""
     if action.name == "call":
         return stage.texts.choose_translation(table.calls[str(action.value)].names)
     if action.name == "sheet":
@@ -234,8 +245,8 @@ def _draw_cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool,
     elif spot is not None and len(spot.covers) == 1 and spot.covers[0] in table.colours:
         fill = POCKETS.get(table.colours[spot.covers[0]], fill)
     elif spot is not None and len(spot.covers) == 18:
-        same = {table.colours.get(each) for each in spot.covers}
-        fill = POCKETS[same.pop() or "green"] if len(same) == 1 and same <= set(POCKETS) else fill
+        colours = {table.colours.get(each) for each in spot.covers}
+        fill = POCKETS[colours.pop() or "green"] if len(colours) == 1 and colours <= set(POCKETS) else fill
     plain = fill == mix(_GREEN, BLACK, 0.25)
     fill = mix(fill, BLACK, 0.6) if shut else fill
     edge, line = (WHITE, 5) if hit else (_SHUT, 2) if shut else (_LINE, 2)
@@ -338,15 +349,16 @@ def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
 
 
 def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+    """Draw a key that opens another part of the betting layout, or another sheet of it."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     if action.name == "sheet":
         windows = list_street_sheets(table, stage.layout)
-        place = int(action.value)
-        lit = stage.view.chips.sheet % (len(windows) + 1) == place
+        sheet_number = int(action.value)
+        lit = stage.view.chips.sheet % (len(windows) + 1) == sheet_number
         words = stage.texts.say("felt.outside")
-        if place < len(windows):
-            first, count = windows[place]
+        if sheet_number < len(windows):
+            first, count = windows[sheet_number]
             words = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
         draw_key(stage, inner, words, lit=lit)
         return
@@ -354,24 +366,30 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
     draw_part_key(stage, table, inner, str(action.value), lit=lit)
 
 
-def _list_bets_to_draw(stage: Stage, table: Table, over: TableStep | None) -> Bets:
+def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:
     """Return the new bets to draw; during a round at a table where bets stay, only those not settled yet."""
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.due or snapshot.state != "playing":
         return chips.bets
-    settled = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
-    return {spot: each for spot, each in read_bets_in_force(table, snapshot).items() if spot not in settled}
+    settled_spots = (
+        {str(each.get("spot", "")) for each in settled_step.settlements}
+        if settled_step is not None
+        else set()
+    )
+    return {
+        spot: each for spot, each in read_bets_in_force(table, snapshot).items() if spot not in settled_spots
+    }
 
 
-def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | None) -> None:
+def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, settled_step: TableStep | None) -> None:
     """Draw every bet: standing ones (violet), new ones, and how each was settled in the last round."""
     view = stage.view
     standing = view.snapshot.standing if view.snapshot is not None else {}
     returned: dict[str, int] = {}
-    for each in over.settlements if over is not None else ():
-        spot = str(each.get("spot", ""))
-        returned[spot] = returned.get(spot, 0) + int(each["credits"])
-    held = build_limits(view.snapshot) if view.snapshot is not None else None
+    for settlement in settled_step.settlements if settled_step is not None else ():
+        spot = str(settlement.get("spot", ""))
+        returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
+    limits = build_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in laid.at:
         new, stood = now.get(spot, 0), standing.get(spot, 0)
         aside = 16.0 if new > 0 and stood else 0.0
@@ -383,8 +401,8 @@ def _draw_bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableSt
             draw_returned_amount(stage, (x, y), returned[spot])
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, find_chip_colour(table, new), CHIP)
-        if held is not None and new + stood > 0 and not returned.get(spot):
-            _draw_plays_ring(stage, table, spot, (x, y), held)
+        if limits is not None and new + stood > 0 and not returned.get(spot):
+            _draw_plays_ring(stage, table, spot, (x, y), limits)
 
 
 def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: Limits) -> None:
@@ -413,20 +431,20 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
     """
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    places = lay_out_felt_answers(stage, decision)
+    keys = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
         words = format_question(stage, decision)
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
-        at = y + 170 if table.felt != "cards" else places[0][0][1] - 24
+        at = y + 170 if table.felt != "cards" else keys[0][0][1] - 24
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
         words = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
-    for rect, action in places:
+    for rect, action in keys:
         if action.name == "choose":
             draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":

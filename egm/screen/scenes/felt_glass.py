@@ -62,10 +62,10 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
     x, y, w, h = right
     top = _draw_results(stage, table, right)
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
-    over = find_settled_step(stage)
+    settled_step = find_settled_step(stage)
     spot = find_selected_spot(stage, table)
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
-    free = decision is None and (over is None or has_changed_marks_since_game(view)) and spot is None
+    free = decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
     if len(list_shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
         low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
         if free or room[3] > 2 * low:
@@ -73,17 +73,19 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
             room = (*room[:3], room[3] - low - 8)
     if decision is not None:
         used = _draw_question_details(stage, table, decision, room)
-    elif over is not None and not has_changed_marks_since_game(view):
-        used = _draw_settlements(stage, table, over, room)
+    elif settled_step is not None and not has_changed_marks_since_game(view):
+        used = _draw_settlements(stage, table, settled_step, room)
     elif spot is not None:
         used = _draw_spot_details(stage, spot, room)
     else:
         shows_often = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
         how = stage.texts.say("felt.how") if shows_often else ""
         used = stage.painter.write_paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
-    shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
+    rest_rect = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
     first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
-    _draw_pay_lists(stage, table, shown, first if over is None or decision is not None else None, over)
+    _draw_pay_lists(
+        stage, table, rest_rect, first if settled_step is None or decision is not None else None, settled_step
+    )
 
 
 def find_settled_step(stage: Stage) -> TableStep | None:
@@ -128,12 +130,12 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
 
 def _format_throw(stage: Stage, result: RoundResult) -> str:
     """Return the result of a throw of craps: its sum, and what happened to the point."""
-    display, before = result.display, result.point_before
+    display, point_before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
-    if before is not None and point is None:
-        key = "felt.point_made" if total == before else "felt.seven_out"
-        return stage.texts.say(key, total=total, point=before)
-    key = "felt.thrown" if point is None else "felt.point_set" if before is None else "felt.point_stays"
+    if point_before is not None and point is None:
+        key = "felt.point_made" if total == point_before else "felt.seven_out"
+        return stage.texts.say(key, total=total, point=point_before)
+    key = "felt.thrown" if point is None else "felt.point_set" if point_before is None else "felt.point_stays"
     return stage.texts.say(key, total=total, point=point or 0)
 
 
@@ -158,8 +160,8 @@ def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
     """Return the spot last touched, or the one that the keys have focused, or None."""
     view = stage.view
     if view.focused and can_place_chips(view, stage.theme):
-        places = list_felt_touches(view, stage.layout)
-        action = places[view.focus % len(places)][1]
+        touches = list_felt_touches(view, stage.layout)
+        action = touches[view.focus % len(touches)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
     return table.spots.get(view.chips.explained_spot)
@@ -177,9 +179,9 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
         return y + 6
     style = Style("strong", "small", stage.look.accent)
     p.text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
-    found = list_shown_results(stage)
+    results = list_shown_results(stage)
     room = int((w - 28) // 60)
-    for i, result in enumerate(found[:room]):
+    for i, result in enumerate(results[:room]):
         _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
     words, top = stage.texts.say("felt.past"), y + 96
     used = p.write_paragraph(words, (x + 16, top, w - 32, 80), Style("text", "caption", "text"), leading=1.2)
@@ -188,17 +190,17 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
 
 def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     """Draw the most and the least frequent of the recorded results."""
-    p, (x, y, w, h), found = stage.painter, rect, list_shown_results(stage)
+    p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
     beside = h < 2 * _OFTEN_HIGH
     across, high = ((w - 10) / 2, h) if beside else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
     wide = across / count
     for n, (key, row) in enumerate(
-        zip(("felt.most_often", "felt.least_often"), count_most_and_least(found, signs, count), strict=True)
+        zip(("felt.most_often", "felt.least_often"), count_most_and_least(results, signs, count), strict=True)
     ):
         left, top = (x + n * (across + 10), y) if beside else (x, y + n * high)
-        title = stage.texts.say(key, count=len(found))
+        title = stage.texts.say(key, count=len(results))
         p.text(title, (left, top + 14), Style("strong", "caption", "text"), align="left", width=across)
         for i, (sign, times_) in enumerate(row):
             cell: Rect = (left + i * wide, top + 28, wide - 6, high - 34)
@@ -282,7 +284,7 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
 
 
 def _draw_pay_lists(
-    stage: Stage, table: Table, rect: Rect, first: Spot | None, over: TableStep | None
+    stage: Stage, table: Table, rect: Rect, first: Spot | None, settled_step: TableStep | None
 ) -> None:
     """Draw the pay lists of spots, ``first`` before others, as far as there is room.
 
@@ -290,23 +292,32 @@ def _draw_pay_lists(
     """
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
-    won = {(str(each.get("spot", "")), str(each["name"])) for each in (over.settlements if over else ())}
+    won = {
+        (str(pay_rows.get("spot", "")), str(pay_rows["name"]))
+        for pay_rows in (settled_step.settlements if settled_step else ())
+    }
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        of = list_pay_rows(stage, spot)
-        rows = [(stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
-        each = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
-        if each:
+        spot_rows = list_pay_rows(stage, spot)
+        rows = [
+            (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
+        ]
+        pay_rows = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
+        if pay_rows:
             lists.append(
-                (stage.texts.choose_translation(spot.names), each, compute_rows_height(stage, each, w + 20))
+                (
+                    stage.texts.choose_translation(spot.names),
+                    pay_rows,
+                    compute_rows_height(stage, pay_rows, w + 20),
+                )
             )
     while lists and h < sum(_ROW + high for _, _, high in lists):
         lists.pop()
     spare = (h - sum(_ROW + high for _, _, high in lists)) / max(1, len(lists))
     at, style = y, Style("strong", "caption", stage.look.accent)
-    for name, each, high in lists:
+    for name, pay_rows, high in lists:
         p.text(name, (x, at + _ROW / 2), style, align="left", width=w)
-        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), each, _ROW)
+        at += _ROW + draw_rows(stage, (x - 10, at + _ROW, w + 20, high + spare), pay_rows, _ROW)
 
 
 def _format_spot_pay(stage: Stage, spot: Spot) -> str:
@@ -319,29 +330,34 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
         return []
-    held = build_limits(view.snapshot)
-    spot = held.spot(spot)
+    limits = build_limits(view.snapshot)
+    spot = limits.spot(spot)
     odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
-    highest = held.most(spot, view.chips.bets) or spot.most
+    highest = limits.most(spot, view.chips.bets) or spot.most
     highest -= highest % spot.step
-    least, most, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
-    key = "felt.only" if least == most else "felt.steps" if spot.step > 1 else "felt.limits"
-    lines.append((_format_bets_in_round(stage, spot) or say(key, least=least, most=most, step=step), "text"))
+    lowest, maximum, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
+    key = "felt.only" if lowest == maximum else "felt.steps" if spot.step > 1 else "felt.limits"
+    lines.append(
+        (
+            _format_bets_in_round(stage, spot) or say(key, least=lowest, most=maximum, step=step),
+            "text",
+        )
+    )
     if spot.times is not None and spot.needs is not None:
         lead = stage.texts.choose_translation(table.spots[spot.needs].names)
         lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
-    standing, new = held.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
+    standing, new = limits.standing.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing:
         lines.append((say("felt.standing", amount=stage.money(standing * unit_cents)), "text"))
     if new:
         key = "felt.staked" if new > 0 else "felt.taken_down"
         lines.append((say(key, amount=stage.money(abs(new) * unit_cents)), "text"))
-    playing_ = is_bet_playing(table, view.chips, spot.id, held)
+    playing_ = is_bet_playing(table, view.chips, spot.id, limits)
     if playing_ is not None and standing + new > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
     why = view.chips.refused if view.chips.explained_spot == spot.id else ""
-    why = (why or find_closed_reason(spot, view.chips.bets, held)[0]) if view.accepts("bet") else ""
+    why = (why or find_closed_reason(spot, view.chips.bets, limits)[0]) if view.accepts("bet") else ""
     if why:
         lines.append((describe_refusal(stage, spot, why), "amber"))
     return lines
@@ -362,36 +378,42 @@ def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
-        wanted = find_closed_reason(spot, stage.view.chips.bets, build_limits(snapshot))[1]
-        names = [stage.texts.choose_translation(table.spots[each].names) for each in wanted]
-    most = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
-    return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=most)
+        needed_spots = find_closed_reason(spot, stage.view.chips.bets, build_limits(snapshot))[1]
+        names = [stage.texts.choose_translation(table.spots[each].names) for each in needed_spots]
+    maximum = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
+    return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=maximum)
 
 
-def _draw_settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> float:
+def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect: Rect) -> float:
     """Draw the settlement of each bet by spot, those with a return first; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
-    if any(int(each["credits"]) for each in rows):
+    rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
+    if any(int(settlement["credits"]) for settlement in rows):
         style = Style("strong", "caption", stage.look.accent)
         y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     step = 38.0  # Two lines for a long name.
     top, room = y, max(1, int((rect[1] + h - y) // step))
-    for i, each in enumerate(rows[:room]):
+    for i, settlement in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
             words = stage.texts.say("felt.more", count=len(rows) - i)
             p.text(words, (x, at), Style("text", "caption", "text"), align="left", width=w)
             break
-        spot, back = table.spots.get(str(each.get("spot", ""))), int(each["credits"])
-        named = format_settlement(stage, str(each["name"]))
-        name = stage.texts.choose_translation(spot.names) if spot is not None else named
-        name = add_split_number(stage, name, over, str(each.get("hand", "")))
-        place: Rect = (x, at - step / 2, w * 0.7, step)
-        p.label(name, place, Style("strong", "caption", "text"), align="left")
+        spot, back = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
+        settlement_text = format_settlement(stage, str(settlement["name"]))
+        name = stage.texts.choose_translation(spot.names) if spot is not None else settlement_text
+        name = add_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
+        name_rect: Rect = (x, at - step / 2, w * 0.7, step)
+        p.label(name, name_rect, Style("strong", "caption", "text"), align="left")
         style = Style("numbers", "small", "win") if back else Style("text", "caption", "text")
-        p.text(stage.money(back * unit) if back else named, (x + w, at), style, align="right", width=w * 0.28)
+        p.text(
+            stage.money(back * unit) if back else settlement_text,
+            (x + w, at),
+            style,
+            align="right",
+            width=w * 0.28,
+        )
     return top - rect[1] + step * min(room, len(rows))
 
 
@@ -399,7 +421,7 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     """Draw a telephone's strip above the layout: the selected spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
     spot = find_selected_spot(stage, table)
-    over = find_settled_step(stage)
+    settled_step = find_settled_step(stage)
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
@@ -407,36 +429,36 @@ def _draw_strip(stage: Stage, table: Table) -> None:
     for i, level in enumerate(levels):
         wide = w / len(levels)
         draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
-    place: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
+    text_rect: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
     lines = format_question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
     if about:
-        p.label("  ·  ".join(about), place, style)
+        p.label("  ·  ".join(about), text_rect, style)
         return
-    if spot is not None and decision is None and (over is None or has_changed_marks_since_game(view)):
+    if spot is not None and decision is None and (settled_step is None or has_changed_marks_since_game(view)):
         texts = [
             stage.texts.choose_translation(spot.names),
             *(words for words, _ in format_spot_lines(stage, spot, unit)),
         ]
         words = "  ·  ".join([texts[0], texts[1], texts[-1]])
-        words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(texts[:2])
-        p.label(words, place, style)
+        words = words if p.measure(words, style) < _LINES * text_rect[2] else "  ·  ".join(texts[:2])
+        p.label(words, text_rect, style)
         return
-    found = list_shown_results(stage) if table.felt != "cards" else ()
-    if not found:
-        p.label(stage.texts.say("felt.past"), place, style)
+    results = list_shown_results(stage) if table.felt != "cards" else ()
+    if not results:
+        p.label(stage.texts.say("felt.past"), text_rect, style)
         return
-    wide = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in found) else 74
+    wide = 50 if all(len(_format_result_sign(stage, table, each)) <= _SIGN for each in results) else 74
     room = int((w - 24) // wide)
-    for i, result in enumerate(found[:room]):
-        _draw_result(stage, table, result, (x + 12 + i * wide, place[1] + 4, wide - 4, 38), newest=i == 0)
+    for i, result in enumerate(results[:room]):
+        _draw_result(stage, table, result, (x + 12 + i * wide, text_rect[1] + 4, wide - 4, 38), newest=i == 0)
 
 
 def describe_felt_status(stage: Stage) -> str:
     """Return what PLAY would do: the stake and its number of spots, or that no bet is placed yet."""
     view, table = stage.view, stage.view.table
-    shown = is_show_running(view, stage.theme) or view.decision is not None
-    if table is None or view.snapshot is None or not table.spots or shown:
+    is_round_shown = is_show_running(view, stage.theme) or view.decision is not None
+    if table is None or view.snapshot is None or not table.spots or is_round_shown:
         return ""
     chips, unit = view.chips, view.snapshot.denomination_cents
     if view.snapshot.state == "betting":
@@ -470,13 +492,13 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     if table is None or snapshot is None:
         return
     p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.is_telephone
-    held = build_limits(snapshot)
+    limits = build_limits(snapshot)
     step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
-        highest = min(spots[0].most, held.most_here or spots[0].most)
-        least, most = (stage.money(each * unit) for each in (spots[0].least, highest))
+        highest = min(spots[0].most, limits.most_here or spots[0].most)
+        lowest, maximum = (stage.money(each * unit) for each in (spots[0].least, highest))
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
         p.text(
@@ -486,12 +508,16 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             align="left",
             width=w * (0.36 if not slim else 0.7),
         )
-        place = (x + w * (0.5 if not slim else 1.0), at)
+        text_at = (x + w * (0.5 if not slim else 1.0), at)
         p.text(
-            odds, place, replace(style, paint="meter"), align="right", width=w * (0.13 if not slim else 0.26)
+            odds,
+            text_at,
+            replace(style, paint="meter"),
+            align="right",
+            width=w * (0.13 if not slim else 0.26),
         )
-        key = "felt.only" if least == most else "felt.limits"
-        words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=least, most=most)]
+        key = "felt.only" if lowest == maximum else "felt.limits"
+        words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=lowest, most=maximum)]
         figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
         if figure is not None:
             sign = figure.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
@@ -507,5 +533,5 @@ def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
     """Return the groups of bets on each help page of odds."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()
-    each = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
-    return [groups[i : i + each] for i in range(0, len(groups), each)]
+    groups_a_page = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
+    return [groups[i : i + groups_a_page] for i in range(0, len(groups), groups_a_page)]

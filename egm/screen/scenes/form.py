@@ -33,7 +33,7 @@ def format_page_text(stage: Stage, words: Words) -> str:
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """Draw a key of a page; sign and colour distinguish ordinary, irreversible and navigation keys."""
+    """Draw a key of a service page; sign and colour distinguish ordinary, irreversible and navigation keys."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
@@ -41,10 +41,10 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0 if w > _NARROW else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW else 8.0
-    place: Rect = (x + margin, y + (h - side) / 2, side, side)
+    icon_rect: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.art(
         ("page sign", action.style, action.enabled),
-        place,
+        icon_rect,
         partial(render_own_picture, action.style, colour=colour),
     )
     words = format_page_text(stage, action.label)
@@ -62,7 +62,7 @@ def draw_key(stage: Stage, rect: Rect, words: str) -> None:
 
 
 def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
-    """Draw a mark: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
+    """Draw a mark of a service page: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
     sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
     make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
     stage.painter.art(("page mark", mark), rect, make)

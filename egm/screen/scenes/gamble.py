@@ -25,15 +25,15 @@ _SMALL: Final = (50.0, 70.0)
 _HISTORY: Final = 8
 
 
-def draw_table(stage: Stage, at_stake: int, to_win: int, before: tuple[str, ...]) -> None:
-    """Draw the decision: the face-down card between the stake and the possible win."""
-    _draw_gamble_table(stage, before)
+def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[str, ...]) -> None:
+    """Draw a double-up decision: the face-down card between the stake and the possible win."""
+    _draw_gamble_table(stage, previous_cards)
     _draw_turning_card(stage, "", 0.0)
     _draw_sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
 
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
-    """Draw the card turning over, and what became of the stake."""
+    """Draw the double-up card turning over, and whether the stake was won or lost."""
     share = clamp((since - time.begin) / max(0.01, time.spun - time.begin))
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
@@ -55,16 +55,16 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     stage.painter.text(words, (x + w / 2, y + h - 96), style, width=w - 80)
 
 
-def _draw_gamble_table(stage: Stage, before: tuple[str, ...]) -> None:
+def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
     p.art(("felt", stage.look.name), inner, partial(_draw_felt, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
     side, high = (length * part for length in _SMALL)
-    for i, shown in enumerate(before[-_HISTORY:]):
-        place: Rect = (x + 40 + i * (side + 8), top, side, high)
-        p.art(("card", shown), place, partial(_draw_card_face, shown=shown))
+    for i, card in enumerate(previous_cards[-_HISTORY:]):
+        card_rect: Rect = (x + 40 + i * (side + 8), top, side, high)
+        p.art(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
 def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -86,14 +86,14 @@ def _choose_card_scale(stage: Stage) -> float:
     return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD[1])
 
 
-def _draw_turning_card(stage: Stage, shown: str, turn: float) -> None:
+def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
     """Draw the card in the middle; as it turns, it narrows and widens again."""
     x, y, w, _ = stage.layout.field
     wide, high = (length * _choose_card_scale(stage) for length in _CARD)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
     width = max(10.0, wide * frame / 12)
-    place: Rect = (x + w / 2 - width / 2, y + 40, width, high)
-    stage.painter.art(("card", shown), place, partial(_draw_card_face, shown=shown))
+    card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, high)
+    stage.painter.art(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
 def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
@@ -112,8 +112,8 @@ def _draw_sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
     p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 
-def _draw_card_face(size: tuple[int, int], *, shown: str) -> pygame.Surface:
+def _draw_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:
     """Return a card's face in a colour, or its back."""
     full = (max(size[0], round(size[1] * _CARD[0] / _CARD[1])), size[1])
-    surface = render_own_picture(f"card_{shown or 'back'}", full)
+    surface = render_own_picture(f"card_{face or 'back'}", full)
     return surface if full == size else pygame.transform.smoothscale(surface, size)

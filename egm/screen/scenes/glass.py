@@ -35,8 +35,10 @@ def list_current_prizes(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
-    paid = [(prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes]
-    return sorted((one for one in paid if one[1]), key=lambda one: -one[1])
+    prize_credits = [
+        (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes
+    ]
+    return sorted((one for one in prize_credits if one[1]), key=lambda one: -one[1])
 
 
 def format_prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
@@ -200,6 +202,7 @@ def _draw_prizes(
 
 
 def _draw_prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) -> None:
+    """Draw one prize on a panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = stage.painter, rect
     icons = field.icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
@@ -230,6 +233,7 @@ def _find_small_print_height(layout: Layout) -> float:
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:
+    """Draw the small print at the foot of the panels: the value of a credit, and the malfunction clause."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return

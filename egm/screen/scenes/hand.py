@@ -34,22 +34,26 @@ _NAMED: Final = 6
 def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action]]:
     """Return the keys in rows: chips and tools, actions on all chips, parts of the layout."""
     values = table.chips if view.snapshot is None else list_chip_values(table, build_limits(view.snapshot))
-    held = [Action("chip", value) for value in values]
-    held += [Action("tool", "take"), Action("tool", "ask")]
-    done = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    more = [Action("tool", "plays")] if table.says else []
-    more += [Action("board")] if table.roads else []
-    more += [Action("suits")] if table.suits else []
+    chip_keys = [Action("chip", value) for value in values]
+    chip_keys += [Action("tool", "take"), Action("tool", "ask")]
+    change_keys = [Action(name) for name in ("undo", "clear", "repeat", "double")]
+    option_keys = [Action("tool", "plays")] if table.says else []
+    option_keys += [Action("board")] if table.roads else []
+    option_keys += [Action("suits")] if table.suits else []
     if layout.is_telephone:
-        return [held, [*done, *more]]
+        return [chip_keys, [*change_keys, *option_keys]]
     kinds = (
         [Action("cloth", part) for part in list_felt_parts(table, layout)] if table.felt == "roulette" else []
     )
-    rows = [held, done] if layout.is_portrait else [held[:4], held[4:], done[:2], done[2:]]
-    rows += [more] if more else []
+    rows = (
+        [chip_keys, change_keys]
+        if layout.is_portrait
+        else [chip_keys[:4], chip_keys[4:], change_keys[:2], change_keys[2:]]
+    )
+    rows += [option_keys] if option_keys else []
     room = int((layout.left[3] - _AROUND) // layout.finger) - len(rows)
-    each = max(4 if layout.is_portrait else 2, -(-len(kinds) // max(1, room)))
-    return [*rows, *(kinds[i : i + each] for i in range(0, len(kinds), each))]
+    kinds_a_row = max(4 if layout.is_portrait else 2, -(-len(kinds) // max(1, room)))
+    return [*rows, *(kinds[i : i + kinds_a_row] for i in range(0, len(kinds), kinds_a_row))]
 
 
 def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -67,13 +71,13 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         x, y, w, h = layout.left
         high = min(70.0, (h - _AROUND) / len(rows))
         top, left, wide = y + 10, x + 10, w - 20
-    found: list[tuple[Rect, Action]] = []
+    keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         at, shares = left, [_count_key_letters(table, action) for action in row]
         for action, share in zip(row, shares, strict=True):
-            found.append(((at, top + n * high, wide * share / sum(shares), high), action))
-            at += found[-1][0][2]
-    return found
+            keys.append(((at, top + n * high, wide * share / sum(shares), high), action))
+            at += keys[-1][0][2]
+    return keys
 
 
 def _count_key_letters(table: Table, action: Action) -> int:
@@ -89,8 +93,8 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
-    places = lay_out_felt(table, view.chips, layout).places
-    return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *places]
+    touches = lay_out_felt(table, view.chips, layout).places
+    return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *touches]
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
@@ -158,8 +162,8 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
     spots = table.groups[part]
     if stage.layout.is_telephone:
         numbers = len(spots[0].covers)
-        same = [group for group in table.groups.values() if len(group[0].covers) == numbers]
-        return f"\u00d7{numbers}" + "\u2032" * same.index(spots)
+        groups_of_size = [group for group in table.groups.values() if len(group[0].covers) == numbers]
+        return f"\u00d7{numbers}" + "\u2032" * groups_of_size.index(spots)
     return format_group_name(stage, spots)
 
 

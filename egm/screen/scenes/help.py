@@ -53,11 +53,11 @@ def list_help_sheets(stage: Stage) -> list[Sheet]:
     pages = [Sheet(say("help.rules"), _draw_rules)]
     field = find_base_field(stage)
     if field is not None and field.prizes:
-        most = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
-        each = -(-len(field.prizes) // -(-len(field.prizes) // most))
+        rows_limit = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
+        rows_a_page = -(-len(field.prizes) // -(-len(field.prizes) // rows_limit))
         prizes = sorted(field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.count))
-        for start in range(0, len(prizes), each):
-            part = prizes[start : start + each]
+        for start in range(0, len(prizes), rows_a_page):
+            part = prizes[start : start + rows_a_page]
             pages.append(Sheet(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=part)))
         if read_merchandise_prizes(stage):
             pages.append(Sheet(say("help.in_kind"), _draw_merchandise_prizes))
@@ -124,8 +124,8 @@ def draw_help(stage: Stage) -> None:
         p.text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
     p.shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
     pages[index].draw(stage, _find_content_rect(rect))
-    for name, place in lay_out_page_keys(stage.layout.sheet).items():
-        draw_button(stage, place, stage.texts.say(f"key.{name}"))
+    for name, key_rect in lay_out_page_keys(stage.layout.sheet).items():
+        draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
 
 
 def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
@@ -237,14 +237,16 @@ def describe_bet_limits(stage: Stage) -> str:
         return ""
     cents = snapshot.denomination_cents
     if view.table is None or not view.table.spots:
-        least, most = (stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max))
-        return say("help.unit", amount=stage.money(cents), least=least, most=most)
-    held = build_limits(snapshot)
-    spots = [held.spot(spot) for spot in view.table.spots.values() if not spot.added]
+        lowest_text, highest_text = (
+            stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max)
+        )
+        return say("help.unit", amount=stage.money(cents), least=lowest_text, most=highest_text)
+    limits = build_limits(snapshot)
+    spots = [limits.spot(spot) for spot in view.table.spots.values() if not spot.added]
     lowest, highest = min(spot.least for spot in spots), max(spot.most for spot in spots)
     limits_ = {
-        "least": stage.money(max(lowest, held.least_here) * cents),
-        "most": stage.money(min(highest, held.most_here or highest) * cents),
+        "least": stage.money(max(lowest, limits.least_here) * cents),
+        "most": stage.money(min(highest, limits.most_here or highest) * cents),
     }
     words = say("help.unit_table", amount=stage.money(cents), **limits_)
     if snapshot.most_staked_cents is None:
@@ -260,8 +262,8 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     unit = describe_bet_limits(stage)
     y += p.write_paragraph(unit, (x, y, w, h), Style("strong", "lead", stage.look.accent)) + 18
-    paid = format_return(stage, game)
-    y += p.write_paragraph(paid, (x, y, w, h), Style("strong", "body", "text")) + 18
+    return_text = format_return(stage, game)
+    y += p.write_paragraph(return_text, (x, y, w, h), Style("strong", "body", "text")) + 18
     y += (
         p.write_paragraph(say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), Style("text", "body", "text"))
         + 18
@@ -303,8 +305,8 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize
         pictured = slim and (
             len(icons) > 1 or len(icons) == prize.count
         )  # In a narrow column, the picture needs no name.
-        named = 190 if not slim else 12 if pictured else 150
-        side = min(step - 12, 60.0, (left - x - named) / max(1, len(icons)))
+        name_width = 190 if not slim else 12 if pictured else 150
+        side = min(step - 12, 60.0, (left - x - name_width) / max(1, len(icons)))
         at, lift = x + 10, 10.0 if pictured and prize.gives else 0.0
         side = min(side, step - 32) if lift else side
         for symbol in icons:
@@ -380,8 +382,8 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(tables, key=int)
     levels = game.presentation.get("progressives", ()) if game else ()
-    paid = {int(catch) for table in tables.values() for catch in table}
-    rows = sorted(paid | {int(one["catch"]) for one in levels}, reverse=True)
+    paid_catches = {int(catch) for table in tables.values() for catch in table}
+    rows = sorted(paid_catches | {int(one["catch"]) for one in levels}, reverse=True)
     draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))

@@ -51,8 +51,8 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
         if len(slip.current) > 1 and not stage.layout.is_telephone:
             board = _split_board_and_tray(stage.layout)[0]
-            places = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
-            draw_letters(stage, places, map_numbers_to_group_letters(slip))
+            cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
+            draw_letters(stage, cells, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
             _draw_tray_background(stage, describe_slip(stage))
             if not slip.has_marks and is_keno(game):
@@ -94,19 +94,19 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
-        other = "quick_pick" if view.slip.has_marks or not _should_show_marks(view) else "form"
+        key_name = "quick_pick" if view.slip.has_marks or not _should_show_marks(view) else "form"
         return [
-            (_find_quick_pick_rect(layout), Action(other)),
+            (_find_quick_pick_rect(layout), Action(key_name)),
             (_find_slip_key_rect(layout), Action("slip")),
             (board, Action("slip")),
         ]
-    found = [(find_number_rect(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
+    touches = [(find_number_rect(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
     anew = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
         if view.slip.has_marks or not _should_show_marks(view)
         else []
     )
-    return [*anew, *_lay_out_slip_keys(view, layout), *lay_out_form_rows(view, layout), *found]
+    return [*anew, *_lay_out_slip_keys(view, layout), *lay_out_form_rows(view, layout), *touches]
 
 
 def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -151,37 +151,37 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return []
     wide = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
-    found: list[tuple[Rect, Action]] = []
+    keys: list[tuple[Rect, Action]] = []
     chosen = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
     chosen += [Action("bonus", bonus) for bonus in list_paid_bonuses(game)]
     part = (w - 12) / max(len(chosen), 1)
-    found += [
+    keys += [
         ((left + n * part, upper, part - 12, _KEY), action)
         if layout.is_portrait
         else ((left, upper - n * 66, w - 24, _KEY), action)
         for n, action in enumerate(chosen)
     ]
     if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
-        found.append(((left, low, wide, _KEY), Action("new_card")))
+        keys.append(((left, low, wide, _KEY), Action("new_card")))
     if slip.current[-1] and len(slip.current) < find_ticket_maximum(game, "groups"):
-        found.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
+        keys.append(((left + wide + 12, low, wide, _KEY), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
     side, tall = room / columns, 60.0
-    shown = (
+    shown_cards = (
         range(len(slip.cards))
         if not layout.is_portrait
         else _choose_cards_that_fit(slip.card, len(slip.cards), columns)
     )
     if len(slip.cards) > 1:
-        found += [
+        keys += [
             (
                 (x + 10 + i % columns * side, top + i // columns * (tall + 5), side - 4, tall),
                 Action("card", card),
             )
-            for i, card in enumerate(shown)
+            for i, card in enumerate(shown_cards)
         ]
-    return found
+    return keys
 
 
 def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
@@ -311,10 +311,10 @@ def map_numbers_to_group_letters(slip: Slip) -> dict[int, str]:
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
 
 
-def draw_letters(stage: Stage, places: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
+def draw_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
     """Draw the group letter of each marked number in the corner of its cell."""
     style = Style("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
-    for (x, y, _, _), number in places:
+    for (x, y, _, _), number in cells:
         if number in letters:
             stage.painter.text(letters[number], (x + 14, y + 14), style, width=18)
 
@@ -358,23 +358,23 @@ def _draw_board(
 ) -> None:
     """Draw the board with every number: marked, drawn, and drawn last (``fresh``)."""
     board = _split_board_and_tray(stage.layout)[0]
-    places = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
-    draw_places(stage, places, marked, balls, fresh)
+    cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
+    draw_places(stage, cells, marked, balls, fresh)
 
 
 def draw_places(
     stage: Stage,
-    places: Sequence[tuple[Rect, int]],
+    cells: Sequence[tuple[Rect, int]],
     marked: frozenset[int],
     balls: tuple[int, ...] = (),
     fresh: float = 1.0,
 ) -> None:
-    """Draw numbers in their cells as marked, drawn or hit; the last ball flashes while ``fresh`` is below 1."""
-    p, drawn = stage.painter, set(balls)
-    for cell, number in places:
+    """Draw Keno numbers in their cells as marked, drawn or hit; the last ball flashes while ``fresh`` is below 1."""
+    p, drawn_numbers = stage.painter, set(balls)
+    for cell, number in cells:
         state = (
             ("hit" if number in marked else "drawn")
-            if number in drawn
+            if number in drawn_numbers
             else "marked"
             if number in marked
             else ""
@@ -429,15 +429,17 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
     )
 
 
-def _draw_tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
-    """Draw the drawn balls in the order in which they came."""
+def _draw_tray(
+    stage: Stage, balls: tuple[int, ...], marked: frozenset[int], ball_count: int, pay_text: str
+) -> None:
+    """Draw the Keno balls drawn so far, of ``ball_count``, in their order; ``pay_text`` is what the draw has paid."""
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
-    _draw_tray_background(stage, words + paid)
+    words = stage.texts.say("keno.count", drawn=len(balls), total=ball_count, hits=len(marked & set(balls)))
+    _draw_tray_background(stage, words + pay_text)
     head = 44.0 if not stage.layout.is_telephone else 36.0
     foot = 142 if not stage.layout.is_portrait else 124 if not stage.layout.is_telephone else FINGER + 16
     columns = 4 if not stage.layout.is_portrait else 10
-    rows = -(-drawn // columns)
+    rows = -(-ball_count // columns)
     step = min((w - 16) / columns, (h - head - foot) / rows)
     left = x + (w - step * columns) / 2
     for i, ball in enumerate(balls):
@@ -474,8 +476,8 @@ def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
 def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
     """Draw the number of cards and their catches at the tray's foot."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
-    drawn = set(balls)
-    caught = [len(drawn & set(card.numbers)) for card in step.cards]
+    drawn_numbers = set(balls)
+    caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))

@@ -68,13 +68,13 @@ def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
     left = x + (w - 3 * wide - 2 * _GAP) / 2
     rows: list[list[Action]] = [[Action("type", d) for d in DIGITS[i : i + 3]] for i in (0, 3, 6)]
     rows.append([Action("clear"), Action("type", "0"), Action("erase")])
-    found = [
+    keys = [
         ((left + column * (wide + _GAP), y + row * (tall + _GAP), wide, tall), action)
         for row, actions in enumerate(rows)
         for column, action in enumerate(actions)
     ]
-    found.append(((left, y + 4 * (tall + _GAP), 3 * wide + 2 * _GAP, tall), Action("enter")))
-    return found
+    keys.append(((left, y + 4 * (tall + _GAP), 3 * wide + 2 * _GAP, tall), Action("enter")))
+    return keys
 
 
 def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
@@ -85,7 +85,7 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
     gap = _GAP if w > _NARROW else _GAP / 2
     wide = (min(w, 1240.0) - 9 * gap) / 10
     left = x + (w - 10 * wide - 9 * gap) / 2
-    found = [
+    keys = [
         ((left + column * (wide + gap), y + row * (tall + _GAP), wide, tall), Action("type", char))
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
@@ -96,9 +96,9 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
     ends = ((Action("erase"), 0.3 if serial else 0.14), (Action("clear"), 0.3 if serial else 0.14))
     for action, share in (*written, *ends, (Action("enter"), 0.4 if serial else 0.2)):
         room = full * share
-        found.append(((at, low, room - gap, tall), action))
+        keys.append(((at, low, room - gap, tall), action))
         at += room
-    return found
+    return keys
 
 
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
@@ -108,8 +108,8 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     p.label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
     if prompt.kind == "choice":
         chosen = {choice.id: choice for choice in prompt.choices}
-        for place, action in lay_out_keypad(stage, prompt, rect):
-            draw_action(stage, place, chosen[str(action.value)])
+        for key_rect, action in lay_out_keypad(stage, prompt, rect):
+            draw_action(stage, key_rect, chosen[str(action.value)])
         return
     field: Rect = (x + w / 2 - min(w, 620.0) / 2, y + _LABEL, min(w, 620.0), _FIELD)
     p.panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
@@ -122,8 +122,8 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         p.text(words, (x + w / 2, y + _LABEL + _FIELD / 2), style, width=field[2] - 30)
     elif prompt.kind == "serial":
         p.label(stage.texts.say("first.refused.name"), field, Style("text", "small", "text_dim"))
-    for place, action in lay_out_keypad(stage, prompt, rect):
-        _draw_keypad_key(stage, place, action, prompt)
+    for key_rect, action in lay_out_keypad(stage, prompt, rect):
+        _draw_keypad_key(stage, key_rect, action, prompt)
 
 
 def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:

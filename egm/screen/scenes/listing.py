@@ -77,7 +77,7 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
     typed = _normalise_for_search(stage.view.desk.typed)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
         return page.tables
-    found = (
+    matching_tables = (
         table.model_copy(
             update={
                 "rows": tuple(
@@ -89,13 +89,13 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
         )
         for table in page.tables
     )
-    return tuple(table for table in found if table.rows)
+    return tuple(table for table in matching_tables if table.rows)
 
 
 def _normalise_for_search(words: str) -> str:
     """Return a text in lower case and without accents, for searching."""
-    apart = unicodedata.normalize("NFKD", words.casefold())
-    return "".join(char for char in apart if not unicodedata.combining(char))
+    decomposed = unicodedata.normalize("NFKD", words.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 def _count_columns(table: Table) -> int:
@@ -116,9 +116,9 @@ def _build_lines(stage: Stage, table: Table, wide: float, touched: float) -> lis
     if heads:
         high = _compute_row_height(stage, heads, shares, wide - inset)
         lines.append(Line("head", heads, aligned, shares, high, inset=inset))
-    least = touched if any(row.action for row in table.rows) else 0.0
+    least_height = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
-        high = max(least, _compute_row_height(stage, cells, shares, wide - inset))
+        high = max(least_height, _compute_row_height(stage, cells, shares, wide - inset))
         lines.append(Line("row", cells, aligned, shares, high, row.action, row.mark, inset))
     if not rows:
         lines.append(Line("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW))
@@ -146,10 +146,10 @@ def _compute_column_shares(
         max([p.measure(word, small) for cell in column for word in cell.split(" ")] or [0.0]) + _CELL + 4
         for column in cells
     ]
-    least = wide * 0.08
+    least_width = wide * 0.08
     if not sum(words) <= wide < sum(needs):
-        total = sum(max(need, least) for need in needs) or 1.0
-        return tuple(max(need, least) / total for need in needs)
+        total = sum(max(need, least_width) for need in needs) or 1.0
+        return tuple(max(need, least_width) / total for need in needs)
     spare = (wide - sum(words)) / (sum(needs) - sum(words))  # Long cells are wrapped.
     return tuple((word + (need - word) * spare) / wide for need, word in zip(needs, words, strict=True))
 
@@ -193,9 +193,9 @@ def _arrange_lines(
     for block in blocks:
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
-        least = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
+        least_height = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
         height = sum(line.high for line in block)
-        if top > y and top + (height if double and column == 0 and height <= h else least) > y + h:
+        if top > y and top + (height if double and column == 0 and height <= h else least_height) > y + h:
             start_column()
         for line in heads:
             sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
@@ -233,6 +233,7 @@ def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
 
 
 def _draw_cells(stage: Stage, line: Line, rect: Rect) -> None:
+    """Draw the cells of a line of a service page's table in their columns."""
     x, y, w, h = rect
     face = "strong" if line.kind == "head" or line.action else "text"
     left = x
@@ -241,6 +242,6 @@ def _draw_cells(stage: Stage, line: Line, rect: Rect) -> None:
         if cell:
             colour = "text_dim" if line.kind == "head" else "text"
             style = Style(face, "small" if line.kind == "row" else "caption", colour)
-            place: Rect = (left + (12 if align == "left" else 10), y, room - _CELL, h)
-            stage.painter.label(cell, place, style, align=align)
+            text_rect: Rect = (left + (12 if align == "left" else 10), y, room - _CELL, h)
+            stage.painter.label(cell, text_rect, style, align=align)
         left += room

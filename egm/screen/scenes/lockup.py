@@ -126,13 +126,15 @@ def describe_scene(stage: Stage, scene: Scene) -> Words:
     doors = "  ·  ".join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
     paying = snapshot.paying if snapshot is not None else None
     credit = stage.money(paying.amount_cents) if paying else ""
-    way = f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
+    text_key = (
+        f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
+    )
     if scene is Scene.BOOT and snapshot is None:
         return _describe_start_up(stage.view.starting or StartUpActivity("link"))
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
-        Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
+        Scene.PAYING: Words(say("status.cashing_out"), credit, (say(text_key),), money=True),
         Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
         Scene.LOST: _describe_lost_machine(stage),
     }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
@@ -160,10 +162,10 @@ def _load_catalogue(language: str) -> Texts:
 
 def _describe_start_up(activity: StartUpActivity) -> Words:
     """Return the start-up progress as text in every language: the machine has not reported its language yet."""
-    each = [_load_catalogue(language) for language in LOCALES]
-    key = f"boot.{activity.what}" if each[0].has(f"boot.{activity.what}") else "boot.link"
-    lines = tuple(texts.say(key, **activity.values) for texts in each)
-    return Words("  ·  ".join(texts.say("boot.title") for texts in each), "", lines)
+    catalogues = [_load_catalogue(language) for language in LOCALES]
+    key = f"boot.{activity.what}" if catalogues[0].has(f"boot.{activity.what}") else "boot.link"
+    lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
+    return Words("  ·  ".join(texts.say("boot.title") for texts in catalogues), "", lines)
 
 
 #: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
@@ -175,6 +177,7 @@ _WHO_PAYS: Final = {
 
 
 def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
+    """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     facts = _format_handpay_facts(stage, handpay)
@@ -183,11 +186,13 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> Words:
         sum_ = stage.money(handpay.amount_cents)
         why = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
         owed, coins = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
-        paid = (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
+        coin_lines = (
+            (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
+        )
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         who = say(_WHO_PAYS[handpay.ticket])
         instructions = ticket or (text, wait)
-        return Words(title, sum_, (*why, *paid, *instructions, *first, facts), who, money=True)
+        return Words(title, sum_, (*why, *coin_lines, *instructions, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -221,9 +226,9 @@ def _describe_host_lock(stage: Stage, lock: HostLock) -> Words:
     """Return the texts of a lock by a host: why, by which host, and that the machine resumes without anyone's help."""
     say = stage.texts.say
     seconds = max(0, math.ceil(-compute_seconds_since(stage.view, lock.until_utc)))
-    what = "locked.cash_out" if lock.cash_out else "locked.transfer"
+    text_key = "locked.cash_out" if lock.cash_out else "locked.transfer"
     lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
-    return Words(say("locked.title"), say(what), lines)
+    return Words(say("locked.title"), say(text_key), lines)
 
 
 def _format_door(stage: Stage, door: str) -> str:
@@ -238,20 +243,20 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     if not stage.texts.has(f"tilt.text.{last.code}"):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     others = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
-    more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
+    further_lines = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
     detail_key = f"tilt.detail.{last.code}"
     detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
-    more = (
+    further_lines = (
         *(say(detail_key, detail=line) for line in detail),
         *(say(key) for key in examine if stage.texts.has(key)),
-        *more,
+        *further_lines,
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
-        more = (say("tilt.held", amount=stage.money(held_cents)), *more)
+        further_lines = (say("tilt.held", amount=stage.money(held_cents)), *further_lines)
     hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
-    lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *more)
+    lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *further_lines)
     return Words(
         say("tilt.title"), format_fault(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
     )
@@ -274,6 +279,7 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> Words:
 
 
 def _draw_plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
+    """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_SIGNS[scene][0])
     p.art(("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour))

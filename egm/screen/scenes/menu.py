@@ -55,20 +55,22 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     for game in view.games.values():
         if game.offered:
             kinds.setdefault(find_game_kind(game), []).append(game)
-    each = _count_columns(layout) * _count_rows(layout)
-    return [games[i : i + each] for games in kinds.values() for i in range(0, len(games), each)] or [[]]
+    games_a_page = _count_columns(layout) * _count_rows(layout)
+    return [
+        games[i : i + games_a_page] for games in kinds.values() for i in range(0, len(games), games_a_page)
+    ] or [[]]
 
 
 def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
     """Return the index of the page shown, and that of the page with the game on the screen."""
     pages = _list_pages(view, layout)
-    own = next((number for number, games in enumerate(pages) if view.game in games), 0)
-    return (own + view.sheet) % len(pages), own
+    own_page = next((number for number, games in enumerate(pages) if view.game in games), 0)
+    return (own_page + view.sheet) % len(pages), own_page
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
     """Return a tab for each kind of game, if there are several: its rectangle, the kind, and the page turn."""
-    pages, (_, own) = _list_pages(view, layout), _find_page_indices(view, layout)
+    pages, (_, own_page) = _list_pages(view, layout), _find_page_indices(view, layout)
     first: dict[str, int] = {}
     for number, games in enumerate(pages):
         for game in games[:1]:
@@ -78,7 +80,7 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
     x, y, w, _ = layout.sheet
     wide = (w - 96 + 16) / len(first)
     return [
-        ((x + 48 + i * wide, y + 20, wide - 16, layout.finger), kind, Action("part", number - own))
+        ((x + 48 + i * wide, y + 20, wide - 16, layout.finger), kind, Action("part", number - own_page))
         for i, (kind, number) in enumerate(first.items())
     ]
 
@@ -103,11 +105,11 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
 def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the menu: games, denominations, and the keys that turn and close it."""
     x, _, w, _ = layout.sheet
-    found = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
+    touches = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
     units = view.game.denominations_cents if view.game else ()
     wide = min(180.0, (w - 96) / max(1, len(units)) - 16)
     left, high = x + (w - len(units) * (wide + 16) + 16) / 2, max(62.0, layout.finger)
-    found += [
+    touches += [
         (
             (left + i * (wide + 16), lay_out_page_keys(layout.sheet)["next"][1] - high - 22, wide, high),
             Action("denomination", cents),
@@ -116,8 +118,8 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     ]
     turning = len(_list_pages(view, layout)) > 1
     keys = lay_out_page_keys(layout.sheet)
-    found += [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
-    return found + [(place, action) for place, _, action in lay_out_kind_tabs(view, layout)]
+    touches += [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
+    return touches + [(place, action) for place, _, action in lay_out_kind_tabs(view, layout)]
 
 
 def format_menu_lines(stage: Stage) -> list[str]:
@@ -159,9 +161,9 @@ def draw_menu(stage: Stage) -> None:
     if not kinds:
         title = Style("heavy", "lead", stage.look.accent)
         p.text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
-    shown = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
-    for place, kind, _ in kinds:
-        draw_button(stage, place, stage.texts.say(f"menu.{kind}"), lit=kind in shown)
+    shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
+    for key_rect, kind, _ in kinds:
+        draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), lit=kind in shown_kinds)
     for tile, game in lay_out_game_tiles(view, stage.layout):
         _draw_tile(stage, tile, game)
     p.text(
@@ -172,17 +174,18 @@ def draw_menu(stage: Stage) -> None:
         Style("strong", "caption", "text_dim"),
         width=w - 100,
     )
-    for place, action in list_menu_touches(view, stage.layout):
+    for key_rect, action in list_menu_touches(view, stage.layout):
         if action.name == "denomination":
             chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
-                stage, place, stage.money(int(action.value)), on=view.accepts("denomination"), lit=chosen
+                stage, key_rect, stage.money(int(action.value)), on=view.accepts("denomination"), lit=chosen
             )
         elif action.name not in {"game", "part"}:
-            draw_button(stage, place, stage.texts.say(f"key.{action.name}"))
+            draw_button(stage, key_rect, stage.texts.say(f"key.{action.name}"))
 
 
 def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
+    """Draw a game's tile in the menu, in the game's own look: its title and facts, and a picture."""
     p, (x, y, w, h) = stage.painter, rect
     look = stage.theme.look(game.id, game.family, game.art.look)
     chosen = stage.view.game is game
@@ -214,8 +217,8 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     room = h - 12 - head - 12 - 2 * _APART
     facts = _format_game_facts(stage, game, w - 32, room)
     at = y + h - 12 - sum(part for _, part in facts)
-    for each, part in facts:
-        p.label(each, (x + 16, at, w - 32, part), _FACTS)
+    for text_line, part in facts:
+        p.label(text_line, (x + 16, at, w - 32, part), _FACTS)
         at += part
     room -= sum(part for _, part in facts)
     if room >= _LEAST_PICTURE:
@@ -246,10 +249,10 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
 def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     """Return the range of bets of a game here: with the value of a credit, and alone."""
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
-    least, most = min(game.bet_options), max(game.bet_options)
+    lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
-        least, most = table.least, table.most or max(spot.most for spot in table.spots.values())
-    least_cents, most_cents = least * min(units), most * max(units)
+        lowest_bet, highest_bet = table.least, table.most or max(spot.most for spot in table.spots.values())
+    least_cents, most_cents = lowest_bet * min(units), highest_bet * max(units)
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)
         most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
@@ -293,11 +296,11 @@ def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
     side = min(h, w / 4 - 10)
     left = x + (w - 4 * (side + 10) + 10) / 2
     for i, (card, chip) in enumerate(zip(("As", "Kh", "Qd", "Jc"), (1, 5, 10, 50), strict=True)):
-        place = (left + i * (side + 10), y + (h - side) / 2, side, side)
+        picture_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
         if game.presentation.get("felt") == "cards":
-            draw_card(stage, (place[0] + side * 0.15, place[1], side * 0.7, side), card)
+            draw_card(stage, (picture_rect[0] + side * 0.15, picture_rect[1], side * 0.7, side), card)
         else:
-            draw_chip(stage, (place[0] + side / 2, y + h / 2), chip, CHIPS[i], side)
+            draw_chip(stage, (picture_rect[0] + side / 2, y + h / 2), chip, CHIPS[i], side)
 
 
 def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
@@ -306,6 +309,6 @@ def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
-        place = (left + i * (side + 10), y + (h - side) / 2, side, side)
+        symbol_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
         make = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
-        p.art(("symbol", symbol, game.digest), place, make)
+        p.art(("symbol", symbol, game.digest), symbol_rect, make)

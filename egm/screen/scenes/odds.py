@@ -34,8 +34,8 @@ def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
     """Return the win frequencies of the game's bets, by page."""
     game = stage.view.game
     chances = game.chances if game else ()
-    each = _WAYS if len(chances) > 1 else 1
-    return [chances[at : at + each] for at in range(0, len(chances), each)]
+    bets_a_page = _WAYS if len(chances) > 1 else 1
+    return [chances[at : at + bets_a_page] for at in range(0, len(chances), bets_a_page)]
 
 
 def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
@@ -55,8 +55,8 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
             middle = top + (i + 0.7) * high
             size = "body" if high >= 40 else "small" if high >= 29 else "caption"
             line: Rect = (x + 16, middle - high / 2, w * 0.62, high)
-            least = "small" if high >= _TWO_LINES else "caption"
-            p.label(words, line, Style("text", size, "text"), align="left", least=least)
+            text_size = "small" if high >= _TWO_LINES else "caption"
+            p.label(words, line, Style("text", size, "text"), align="left", least=text_size)
             style = Style("strong", size, "meter")
             p.text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
@@ -79,8 +79,10 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
         plain = chances.top == _WON and chances.top_stage in chances.spots  # Pays on the first stake alone.
         staked = texts.number(chances.cost_credits)
-        what = texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
-        top = texts.say("odds.top_returned", what=what)
+        prize_text = (
+            texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
+        )
+        top = texts.say("odds.top_returned", what=prize_text)
     else:
         top = texts.say("odds.top", name=name, credits=credits_)
     lines.append((top, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
@@ -94,12 +96,12 @@ def _describe_bet(stage: Stage, chances: Chances) -> str:
     """Return a bet as the player knows it: its spots, its count of numbers, an area, or its cost."""
     game, texts = stage.view.game, stage.texts
     if game is not None and _is_table_bet(stage, chances):
-        kinds = [_format_bet_kind(stage, each) for each in game.chances]
+        kinds = [_format_bet_kind(stage, credits_a_hand) for credits_a_hand in game.chances]
         words = _format_bet_kind(stage, chances)
         return words if kinds.count(words) == 1 else _format_spot_names(stage, chances)
     if chances.hands:
-        each = texts.number(chances.cost_credits // chances.hands)
-        return texts.counted("odds.hands", chances.hands, bet=each)
+        credits_a_hand = texts.number(chances.cost_credits // chances.hands)
+        return texts.counted("odds.hands", chances.hands, bet=credits_a_hand)
     spots, _, suffix = chances.bet.partition(" ")
     if suffix in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
@@ -162,12 +164,12 @@ def format_award_text(stage: Stage, award: LongOdds) -> str:
     if game is None:
         return award.name
     words = [_format_award(stage, award)]
-    place = format_stage_name(stage, award.stage)
+    stage_or_spot = format_stage_name(stage, award.stage)
     spot = _find_award_spot(stage, award)
     if spot is not None and award.name != _WON:
-        place = texts.choose_translation(spot.names)
-    if place:
-        words.append(place)
+        stage_or_spot = texts.choose_translation(spot.names)
+    if stage_or_spot:
+        words.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
         words += [texts.say("help.bet", bet=texts.number(cost)) for cost in award.bets]
@@ -179,15 +181,15 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
     game, texts = stage.view.game, stage.texts
     assert game is not None  # The caller has checked this.
     for kind in ("progressives", "merchandise"):
-        for one in game.presentation.get(kind, ()):
-            if one["id"] == award.name and not award.stage:
-                return texts.choose_translation(one["name"], award.name)
+        for prize in game.presentation.get(kind, ()):
+            if prize["id"] == award.name and not award.stage:
+                return texts.choose_translation(prize["name"], award.name)
     if is_table(game):
         spot = _find_award_spot(stage, award)
         if award.name == _WON and spot is not None:
             return texts.choose_translation(spot.names)
-        named = format_settlement(stage, award.name)
-        return _format_level_name(stage, award.name) if named == award.name else named
+        settlement_text = format_settlement(stage, award.name)
+        return _format_level_name(stage, award.name) if settlement_text == award.name else settlement_text
     return _format_award_name(stage, game, award)
 
 
@@ -220,5 +222,5 @@ def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     catch, of, spots = award.name.partition(" of ")
     if of and catch.isdigit() and spots.isdigit():
         return texts.counted("keno.catch_of", int(catch), spots=texts.number(int(spots)))
-    place = format_stage_name(stage, award.stage) if award.name.isdigit() else ""
-    return f"{place} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.
+    stage_name = format_stage_name(stage, award.stage) if award.name.isdigit() else ""
+    return f"{stage_name} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

@@ -39,14 +39,14 @@ def compute_displayed_cents(before_cents: int, now_cents: int, since: float) -> 
 
 def compute_drum_turns(words: str, thousandths: int) -> tuple[float, ...]:
     """Return how far each character's drum has turned to its next digit; 0 for a sign or a drum at rest."""
-    found = [0.0] * len(words)
+    turns = [0.0] * len(words)
     carry = thousandths / 1000
     for i in range(len(words) - 1, -1, -1):
         if not words[i].isdigit():
             continue
-        found[i] = carry
+        turns[i] = carry
         carry = carry if words[i] == "9" else 0.0
-    return tuple(found)
+    return tuple(turns)
 
 
 def draw_odometer(
@@ -103,10 +103,10 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bo
     area = painter.box(window)
     clip = painter.surface.get_clip()
     painter.surface.set_clip(area.clip(clip))
-    for shown, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
+    for shown_digit, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
         if abs(row) >= 1:
             continue
-        art = _render_digit(painter, shown, h, dim=dim)
+        art = _render_digit(painter, shown_digit, h, dim=dim)
         middle = area.top + area.height * (0.52 + row)
         painter.put(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
     painter.surface.set_clip(clip)

@@ -72,9 +72,9 @@ def format_spot_odds(stage: Stage, spot: Spot) -> str:
     rows = [format_pay(stage, pay) for pay in list_pay_rows(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
-    most = max((spot.odds, *rows), key=_compute_odds_order)
-    key = "felt.up_to" if most == spot.odds else "felt.odds_up_to"
-    return stage.texts.say(key, odds=spot.odds, most=most)
+    highest_odds = max((spot.odds, *rows), key=_compute_odds_order)
+    key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
+    return stage.texts.say(key, odds=spot.odds, most=highest_odds)
 
 
 def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
@@ -83,8 +83,8 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
         return True, Fraction(odds.rstrip("% "))
     if odds.startswith("x"):
         return False, Fraction(odds[1:])
-    net, _, of = odds.partition(":")
-    return False, Fraction(net) / Fraction(of)
+    net, _, stake = odds.partition(":")
+    return False, Fraction(net) / Fraction(stake)
 
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
@@ -94,12 +94,12 @@ def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
 
 def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
-    found: list[PayRow] = []
+    pay_rows: list[PayRow] = []
     for pay in rows:
         words, count = stage.texts.choose_translation(pay.names), times[pay.name]
         words = stage.texts.say("felt.times", count=count, name=words) if count else words
-        found.append(PayRow(words, format_pay(stage, pay), won=count > 0 or pay.name == won))
-    return found
+        pay_rows.append(PayRow(words, format_pay(stage, pay), won=count > 0 or pay.name == won))
+    return pay_rows
 
 
 def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
@@ -114,23 +114,23 @@ def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> floa
 
 
 def compute_rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
-    """Return the least height of rows in this width and text size, by default the smallest readable one."""
+    """Return the least height of pay-table rows in this width and text size, by default the smallest readable one."""
     return sum(
         _compute_lines_height(stage, lines, size) for lines in _wrap_row_names(stage, rows, width, size)
     )
 
 
 def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW) -> float:
-    """Draw rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
+    """Draw pay-table rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     size = next((each for each in _SIZES if compute_rows_height(stage, rows, w, each) <= h), _SIZES[-1])
-    named = _wrap_row_names(stage, rows, w, size)
-    more = (h - compute_rows_height(stage, rows, w, size)) / max(1, len(rows))
+    wrapped_names = _wrap_row_names(stage, rows, w, size)
+    additional_height = (h - compute_rows_height(stage, rows, w, size)) / max(1, len(rows))
     style, pays = Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
     line, top = stage.theme.sizes[size] * _LEADING, y
-    for row, lines in zip(rows, named, strict=True):
-        least = _compute_lines_height(stage, lines, size)
-        high = max(least, min(most, least + more))
+    for row, lines in zip(rows, wrapped_names, strict=True):
+        least_height = _compute_lines_height(stage, lines, size)
+        high = max(least_height, min(most, least_height + additional_height))
         if row.won:
             p.panel((x, top, w, high), radius=8, fill=(122, 66, 8, 255), edge="meter")
         for i, words in enumerate(lines):
@@ -160,8 +160,8 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
 def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     """Draw a telephone's pay table in two columns, with its heading beside the key ``key``."""
     columns = lay_out_pay_columns(stage, rect, key)
-    for place, rows in columns:
-        draw_pays(stage, place, rows)
+    for column_rect, rows in columns:
+        draw_pays(stage, column_rect, rows)
     (x, _, _, _), _ = columns[1]
     style = Style("heavy", "small", stage.look.accent)
     stage.painter.label(
@@ -174,8 +174,8 @@ def _find_won_pay(stage: Stage) -> str:
     step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
-    taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
-    return "" if taken or is_show_running(view, stage.theme) else str(step.display.get("won") or "")
+    is_money_taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
+    return "" if is_money_taken or is_show_running(view, stage.theme) else str(step.display.get("won") or "")
 
 
 def _count_hands_by_pay(stage: Stage) -> Counter[str]:
@@ -207,8 +207,8 @@ def _count_hands_bought(stage: Stage) -> int:
         return max(1, int(snapshot.bet_wager["hands"]))
     bets = game.presentation.get("bets", {})
     for hands in map(int, bets.get("hands", ())):
-        each, remainder = divmod(snapshot.bet_credits, hands)
-        if not remainder and each in bets["credits"]:
+        credits_a_hand, remainder = divmod(snapshot.bet_credits, hands)
+        if not remainder and credits_a_hand in bets["credits"]:
             return hands
     return 1
 

@@ -32,7 +32,7 @@ _BELOW: Final = 0.46
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The room that a hand needs: the number of its cards and their arrangement.
+    """The room that a hand of cards needs: the number of its cards and their arrangement.
 
     The first ``low`` cards lie apart from the others, and if ``in_rows`` the cards are stacked in rows. If
     the room ``holds``, each card has a hold key below it and cards do not overlap.
@@ -51,19 +51,19 @@ class Room:
     def fit(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns for the largest cards in an area, and their height."""
         _, _, w, h = area
-        seen = _APART if self.holds else _SET if self.low else _SEEN
-        found: list[tuple[float, int]] = []
+        visible_share = _APART if self.holds else _SET if self.low else _SEEN
+        fits: list[tuple[float, int]] = []
         for columns in range(2 if self.in_rows else self.cards, self.cards + 1):
-            wide = (w - 20) / ((columns - 1 + self.gap) * seen + 1)
+            wide = (w - 20) / ((columns - 1 + self.gap) * visible_share + 1)
             deep = (h - CLEAR - _compute_text_height(w)) / (1 + (-(-self.cards // columns) - 1) * _BELOW)
-            found.append((min(LARGEST, deep, wide / _RATIO), columns))
-        high, columns = max(found)
+            fits.append((min(LARGEST, deep, wide / _RATIO), columns))
+        high, columns = max(fits)
         return columns, high
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A hand's area, its printed outline, and the rectangle of each card."""
+    """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
     printed: Rect
@@ -102,8 +102,8 @@ def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
     for columns in range(1, count + 1):
-        one = (x, y, w / columns, h / -(-count // columns))
-        ways.append((room.fit(one)[1], columns))
+        area_rect = (x, y, w / columns, h / -(-count // columns))
+        ways.append((room.fit(area_rect)[1], columns))
     _, columns = max(ways)
     wide, deep = w / columns, h / -(-count // columns)
     return [(x + i % columns * wide, y + i // columns * deep, wide, deep) for i in range(count)]
@@ -112,14 +112,14 @@ def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
 def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
     """Return an area for each hand, in rows of the given counts, each as wide as its share of its row."""
     x, y, w, h = rect
-    each, found = h / len(counts), list[Rect]()
+    row_height, areas = h / len(counts), list[Rect]()
     for row, count in enumerate(counts):
-        left, here = x, shares[len(found) : len(found) + count]
-        for share in here:
-            wide = w * share / sum(here)
-            found.append((left, y + row * each, wide, each))
+        left, row_shares = x, shares[len(areas) : len(areas) + count]
+        for share in row_shares:
+            wide = w * share / sum(row_shares)
+            areas.append((left, y + row * row_height, wide, row_height))
             left += wide
-    return found
+    return areas
 
 
 def place_small_hands(rect: Rect, count: int) -> list[Rect]:

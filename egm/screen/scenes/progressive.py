@@ -34,8 +34,8 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
         p.label(words, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
     else:
         p.text(words, (x + w / 2, y + head / 2), Style("heavy", size, paint, 1.5), width=w - 8)
-    before = view.levels_before.get(level.id, level.amount_cents)
-    thousandths = compute_displayed_cents(before, level.amount_cents, view.now - view.levels_at)
+    cents_before = view.levels_before.get(level.id, level.amount_cents)
+    thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_at)
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)

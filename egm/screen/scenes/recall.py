@@ -55,29 +55,31 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the page's actions in a row below the field."""
-    left, low, most, high = find_back_key_rect(stage.layout)
+    left, low, most_width, high = find_back_key_rect(stage.layout)
     wide = min(
-        most, (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12
+        most_width,
+        (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12,
     )
     return [((left + i * (wide + 12), low, wide, high), one) for i, one in enumerate(page.actions)]
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
+    """Draw a recalled game on the field as the player saw it, under the RECALL mark, with the page's keys."""
     view = stage.view
     assert view.recall is not None
-    then = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))
-    stage.painter.surface.blit(draw_background(then), (0, 0))
-    draw_board(then)
-    for place, action in lay_out_answers(then):
+    recall_stage = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))
+    stage.painter.surface.blit(draw_background(recall_stage), (0, 0))
+    draw_board(recall_stage)
+    for target_rect, action in lay_out_answers(recall_stage):
         if replay.answer is not None and action == Action("choose", replay.answer):
-            draw_focus(stage, place)
+            draw_focus(stage, target_rect)
     _draw_recall_frame(stage)
     _draw_recall_facts(stage, page, replay)
     severity, words = describe_standing_faults(stage)
     if words:
         draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, words)
-    for rect, one in _lay_out_action_keys(stage, page):
-        draw_action(stage, rect, one)
+    for rect, page_action in _lay_out_action_keys(stage, page):
+        draw_action(stage, rect, page_action)
 
 
 def _draw_recall_frame(stage: Stage) -> None:
@@ -151,14 +153,14 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
     for i, (label, value) in enumerate(facts):
         top = y + 12 + i * step
         if step <= _LOW:  # Label and value on one line.
-            named = p.measure(label, dim) + 10
+            label_width = p.measure(label, dim) + 10
             if (
-                named + p.measure(value, Style("strong", "caption")) > w - 36
+                label_width + p.measure(value, Style("strong", "caption")) > w - 36
             ):  # The value alone is clear enough.
-                named = 0.0
+                label_width = 0.0
             else:
                 p.text(label, (x + 18, top + step / 2), dim, align="left")
-            p.text(value, (x + w - 18, top + step / 2), style, align="right", width=w - 36 - named)
+            p.text(value, (x + w - 18, top + step / 2), style, align="right", width=w - 36 - label_width)
             continue
         p.text(label, (x + 22, top + step * 0.28), dim, align="left", width=w - 44)
         p.text(value, (x + 22, top + step * 0.68), style, align="left", width=w - 44)

@@ -47,7 +47,7 @@ LINE_COLOURS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The positions of the cells, in units: reels no wider than their symbols need, with bezels between them."""
+    """The positions of the reel cells, in units: reels no wider than their symbols need, with bezels between them."""
 
     field: Rect
     heights: tuple[int, ...]
@@ -80,8 +80,8 @@ class Grid:
     def cell(self, reel: int, row: float) -> Rect:
         """Return the rectangle of a cell; ``row`` may lie between two rows while the reel moves."""
         x, y, w, h = self.reel(reel)
-        one = h / self.heights[reel]
-        return (x, y + row * one, w, one)
+        cell_height = h / self.heights[reel]
+        return (x, y + row * cell_height, w, cell_height)
 
 
 def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
@@ -100,7 +100,7 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
         _draw_reel_glass(stage, grid, reel)
 
 
-def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: float) -> None:
+def draw_fall(stage: Stage, field: Field, fall: Window, previous: Window, since: float) -> None:
     """Draw a cascade's next window: the new symbols drop in from above."""
     grid = Grid(stage.layout.field, field.heights)
     _draw_bezels(stage, grid)
@@ -110,10 +110,12 @@ def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: f
         stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
         drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((since - 0.05 * reel) / 0.4)
         for row, symbol in enumerate(fall[reel]):
-            moved = symbol != before[reel][row] or any(
-                a != b for a, b in zip(fall[reel][row:], before[reel][row:], strict=True)
+            has_moved = symbol != previous[reel][row] or any(
+                a != b for a, b in zip(fall[reel][row:], previous[reel][row:], strict=True)
             )
-            _draw_cell(stage, grid, field, reel, row - (drop * field.heights[reel] if moved else 0.0), symbol)
+            _draw_cell(
+                stage, grid, field, reel, row - (drop * field.heights[reel] if has_moved else 0.0), symbol
+            )
         stage.painter.surface.set_clip(clip)
         _draw_reel_glass(stage, grid, reel)
 
@@ -176,29 +178,29 @@ def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.S
     return ink.finish()
 
 
-def _find_strip_symbol(strip: tuple[str, ...], place: int) -> str:
+def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
     """Return the symbol at a position of a reel strip, which is circular."""
-    return strip[place % len(strip)]
+    return strip[position % len(strip)]
 
 
 def draw_running(
-    stage: Stage, field: Field, result: Result, before: Result | None, time: StepTime, since: float
+    stage: Stage, field: Field, result: Result, previous: Result | None, time: StepTime, since: float
 ) -> None:
     """Draw the reels as they spin to their stops, ``since`` seconds into the show."""
     grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
     for reel in range(field.reels):
-        strip, start, target = _choose_strip(field, result, before, reel)
+        strip, start, target = _choose_strip(field, result, previous, reel)
         travel = ReelTravel(start, target, len(strip), time.stops[reel] - time.begin)
-        held = time.stops[reel] <= time.begin
-        place = float(target) if held else travel.place(since - time.begin, motion)
+        is_held = time.stops[reel] <= time.begin
+        position = float(target) if is_held else travel.place(since - time.begin, motion)
         fast = (
-            not held
+            not is_held
             and travel.speed(since - time.begin, motion) > _BLUR_SPEED
             and not stage.view.reduced_motion
         )
-        top = math.floor(place)
+        top = math.floor(position)
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.box(grid.reel(reel)))
         for row in range(field.heights[reel] + 1):
@@ -207,7 +209,7 @@ def draw_running(
                 grid,
                 field,
                 reel,
-                row - (place - top),
+                row - (position - top),
                 _find_strip_symbol(strip, top + row),
                 blurred=fast,
             )
@@ -218,14 +220,14 @@ def draw_running(
 
 
 def _choose_strip(
-    field: Field, result: Result, before: Result | None, reel: int
+    field: Field, result: Result, previous: Result | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip that a reel runs on, its start and its end.
 
     If the true strip cannot show the window, the reel runs on a strip with the window inserted at its start.
     """
     strip, stop = field.strips[reel], result.stops[reel]
-    start = before.stops[reel] if before is not None and len(before.stops) == field.reels else 0
+    start = previous.stops[reel] if previous is not None and len(previous.stops) == field.reels else 0
     start = result.first[reel] if result.first else start
     if stop < 0:
         laid = result.window[reel] + strip

@@ -40,14 +40,14 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
         return []
     x, y, w, h = _find_plate_rect(stage.layout)
     low, wide = y + h - 112, (w - 120) / 2
-    found: list[tuple[Rect, Action]] = []
+    keys: list[tuple[Rect, Action]] = []
     if stage.view.accepts("acknowledge") and reminder.kind in {"time", "spend"}:
-        found.append(((x + w - 40 - wide, low, wide, FINGER), Action("acknowledge")))
+        keys.append(((x + w - 40 - wide, low, wide, FINGER), Action("acknowledge")))
     if stage.view.accepts("cash_out"):
-        found.append(((x + 40, low, wide, FINGER), Action("cash_out")))
-    if len(found) == 1:
-        return [((x + (w - wide) / 2, low, wide, FINGER), found[0][1])]
-    return found
+        keys.append(((x + 40, low, wide, FINGER), Action("cash_out")))
+    if len(keys) == 1:
+        return [((x + (w - wide) / 2, low, wide, FINGER), keys[0][1])]
+    return keys
 
 
 def draw_reminder(stage: Stage) -> None:
@@ -80,9 +80,9 @@ def draw_reminder(stage: Stage) -> None:
     words = say(f"{key}_until", time=until) if until else say(key)
     lines: Rect = (x + 50, y + 252, w - 100, 110)
     p.write_paragraph(words, lines, Style("text", "body", "text"), align="centre", leading=1.25)
-    for place, action in lay_out_reminder_keys(stage):
+    for key_rect, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
-        draw_button(stage, place, say(key), size="body")
+        draw_button(stage, key_rect, say(key), size="body")
 
 
 def format_minutes(stage: Stage, minutes: int) -> str:
@@ -100,9 +100,9 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
         return []
     now = _read_player_limits(view)
     return [
-        (place, Action("limit", (of, value)))
-        for of, value, place in _lay_out_limit_choices(rect)
-        if not now[of] or 0 < value <= now[of]
+        (key_rect, Action("limit", (kind, value)))
+        for kind, value, key_rect in _lay_out_limit_choices(rect)
+        if not now[kind] or 0 < value <= now[kind]
     ]
 
 
@@ -137,11 +137,11 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     )
     p.write_paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
     now = _read_player_limits(stage.view)
-    for row, of in enumerate(("minutes", "cents")):
+    for row, kind in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")
-        p.text(say(f"limit.{of}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
+        p.text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
     offered = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
-    for of, value, place in _lay_out_limit_choices(rect):
-        how = format_minutes(stage, value) if of == "minutes" else stage.money(value)
+    for kind, value, key_rect in _lay_out_limit_choices(rect):
+        how = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
         words = how if value else say("limit.none")
-        draw_button(stage, place, words, on=(of, value) in offered, lit=now[of] == value, size="body")
+        draw_button(stage, key_rect, words, on=(kind, value) in offered, lit=now[kind] == value, size="body")

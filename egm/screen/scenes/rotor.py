@@ -39,7 +39,7 @@ def draw_rotor(
     stage: Stage,
     table: Table,
     rect: Rect,
-    drawn: tuple[str, object],
+    drawn_pocket: tuple[str, object],
     lasts: tuple[float, float],
     since: float,
     *,
@@ -48,7 +48,7 @@ def draw_rotor(
     """Draw the wheel ``since`` seconds after the show began.
 
     Args:
-        drawn: The pocket, and its index on the wheel if several pockets have the same sign.
+        drawn_pocket: The pocket, and its index on the wheel if several pockets have the same sign.
         lasts: When the wheel's cue begins and ends, in seconds.
         pin: Whether the wheel turns under a pin at its top; otherwise a ball runs against it.
     """
@@ -62,21 +62,23 @@ def draw_rotor(
     progress = ease_out(share)
     key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.px(side)))
-    part, place = 360.0 / len(table.wheel), find_pocket_index(table, *drawn)
-    least = find_least_revolutions(stage.view.game)
+    part, pocket_index = 360.0 / len(table.wheel), find_pocket_index(table, *drawn_pocket)
+    least_turns = find_least_revolutions(stage.view.game)
     turned_by = (
-        360.0 * max(_PIN_TURNS, least) + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
+        360.0 * max(_PIN_TURNS, least_turns) + (pocket_index + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
     ) * progress
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     if pin:
         p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_pointer, stage))
     else:
-        turns = max(_BALL_TURNS, least)
-        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - progress) * turns, progress)
+        turns = max(_BALL_TURNS, least_turns)
+        _run_ball(
+            stage, (cx, cy), side, (pocket_index + 0.5) * part - turned_by, (1 - progress) * turns, progress
+        )
     if share < 1:
         return
-    pocket = drawn[0]
+    pocket = drawn_pocket[0]
     fill = POCKETS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
     high = min(140.0, side * 0.34)
     plate: Rect = (cx - high * 0.64, cy - high / 2, high * 1.28, high)
@@ -145,8 +147,8 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
         turned = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
         angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
         at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
-        place = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
-        face.blit(turned, place, special_flags=pygame.BLEND_PREMULTIPLIED)
+        label_at = (at[0] - turned.get_width() / 2, at[1] - turned.get_height() / 2)
+        face.blit(turned, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
     return face
 
 

@@ -54,8 +54,8 @@ def draw_board(stage: Stage, table: Table) -> None:
     results = snapshot.results[::-1] if snapshot is not None else ()
     low = 34.0
     room = h - low - _GAP
-    upper, under = room * _UPPER, room * (1 - _UPPER)
-    low_cells = (under - _GAP - _TITLE) / DEEP < _LEAST_CELL
+    upper, lower = room * _UPPER, room * (1 - _UPPER)
+    low_cells = (lower - _GAP - _TITLE) / DEEP < _LEAST_CELL
     upper = room if low_cells else upper
     road = build_big_road(results, table.roads)
     left: Rect = (x, y, w * 0.3, upper)
@@ -70,12 +70,12 @@ def draw_board(stage: Stage, table: Table) -> None:
     wide = (w - 2 * _GAP) / 3
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
     for n, (title, shape) in enumerate(shapes):
-        place: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, under - _GAP)
+        road_rect: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, lower - _GAP)
         marks = [
             [(_choose_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, n + 1))
         ]
-        _draw_road(stage, place, title, marks, shape)
+        _draw_road(stage, road_rect, title, marks, shape)
 
 
 def _choose_paint(mark: Colour) -> Paint:
@@ -128,10 +128,10 @@ def _draw_road(
 ) -> None:
     """Draw a road's marks, each with its paint and its ties."""
     left, top, side, count = _draw_ruled_sheet(stage, rect, title)
-    places = place_road_marks([len(column) for column in columns])
-    last = max((column for each in places for column, _ in each), default=0)
+    positions = place_road_marks([len(column) for column in columns])
+    last = max((column for each in positions for column, _ in each), default=0)
     first = max(0, last + 1 - count)
-    for column, where in zip(columns, places, strict=True):
+    for column, where in zip(columns, positions, strict=True):
         for (paint, ties), (across, down) in zip(column, where, strict=True):
             if across >= first:
                 at = (left + (across - first + 0.5) * side, top + (down + 0.5) * side)

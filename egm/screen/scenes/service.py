@@ -48,7 +48,7 @@ _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The areas of a page: tables, the prompt beside or below them, tiles, and the foot."""
+    """The areas of a service page: tables, the prompt beside or below them, tiles, and the foot."""
 
     page_rect: Rect
     body: Rect
@@ -132,8 +132,8 @@ def _split_tables_and_prompt(body: Rect, prompt: Prompt, tables: bool, layout: L
     if not tables:
         return (x, y, w, 0.0), body
     if layout.is_portrait:
-        least, best = _PROMPTS.get(prompt.kind, _KEYPAD)
-        keys = least if not layout.is_telephone else max(least, min(best, h - _FACTS))
+        least_height, best = _PROMPTS.get(prompt.kind, _KEYPAD)
+        keys = least_height if not layout.is_telephone else max(least_height, min(best, h - _FACTS))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
     wide = w * (0.6 if prompt.kind in WRITTEN else 0.42)
@@ -160,17 +160,21 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     if page is None:
         return []
     laid = lay_out_page(stage, page)
-    found = [(rect, Action("answer", one.id)) for rect, one in (*laid.tiles, *laid.foot) if one.enabled]
-    found += laid.pager
+    touches = [
+        (rect, Action("answer", page_action.id))
+        for rect, page_action in (*laid.tiles, *laid.foot)
+        if page_action.enabled
+    ]
+    touches += laid.pager
     if page.tables:
-        found += lay_out_listing(stage, page, laid.body).list_touches(stage.view.desk.sheet)
+        touches += lay_out_listing(stage, page, laid.body).list_touches(stage.view.desk.sheet)
     if page.prompt is not None and laid.prompt is not None:
-        found += lay_out_keypad(stage, page.prompt, laid.prompt)
+        touches += lay_out_keypad(stage, page.prompt, laid.prompt)
     if page.pattern == "sound":
-        found += [(rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(laid.body).items()]
+        touches += [(rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(laid.body).items()]
     if page.pattern == "touch":
-        found += [(rect, Action("target", i)) for i, rect in enumerate(_lay_out_touch_targets(laid.body))]
-    return found
+        touches += [(rect, Action("target", i)) for i, rect in enumerate(_lay_out_touch_targets(laid.body))]
+    return touches
 
 
 def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
@@ -217,8 +221,8 @@ def draw_service(stage: Stage) -> None:
     laid = lay_out_page(stage, page)
     _draw_page_background(stage, laid.page_rect)
     _draw_page_head(stage, page, laid.page_rect)
-    for rect, one in (*laid.tiles, *laid.foot):
-        draw_action(stage, rect, one)
+    for rect, page_action in (*laid.tiles, *laid.foot):
+        draw_action(stage, rect, page_action)
     if page.tables:
         draw_listing(stage, lay_out_listing(stage, page, laid.body), stage.view.desk.sheet)
     for rect, action in laid.pager:
@@ -261,6 +265,7 @@ def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
 
 
 def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
+    """Draw the head of a service page: title, test mark, signed-in person, active faults and notice."""
     p, (x, y, w, _) = stage.painter, page_rect
     middle = y + _HEAD / 2 + 2
     left = x + 30
@@ -342,11 +347,11 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     """Draw a key for each tone; the one that is playing is lit."""
     desk, now = stage.view.desk, stage.view.now
-    for name, place in _lay_out_tone_keys(rect).items():
+    for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TONES.get(name, 0)))
         words = stage.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
-            stage, place, words, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
+            stage, key_rect, words, lit=desk.tone == name and now - desk.toned_at < _TONE_SECONDS, size="body"
         )
 
 
@@ -375,5 +380,5 @@ def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
     stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if on:
         side = min(rect[2], rect[3]) * 0.5
-        place: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
-        draw_mark(stage, "good", place)
+        mark_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
+        draw_mark(stage, "good", mark_rect)

@@ -32,8 +32,10 @@ def _find_slip_rect(layout: Layout) -> Rect:
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     """Return the numbers of every part of the slip, and those of the open part."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
-    each = _COLUMNS * _ROWS
-    parts = [range(first, min(first + each, count + 1)) for first in range(1, count + 1, each)]
+    numbers_a_part = _COLUMNS * _ROWS
+    parts = [
+        range(first, min(first + numbers_a_part, count + 1)) for first in range(1, count + 1, numbers_a_part)
+    ]
     return parts, parts[view.sheet % len(parts)] if parts else range(0)
 
 
@@ -46,11 +48,14 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the slip: numbers, ticket options, parts, and the closing key."""
     game, slip = view.game, view.slip
     rows: list[list[Action]] = [[], [], []]
-    found: list[tuple[Rect, Action]] = []
-    parts, shown = _divide_numbers_into_parts(view)
+    touches: list[tuple[Rect, Action]] = []
+    parts, shown_numbers = _divide_numbers_into_parts(view)
     if is_keno(game) and game is not None and view.accepts("bet"):
         board, size = _find_board_rect(layout), (_COLUMNS * _ROWS, _COLUMNS)
-        found = [(find_number_rect(board, size, n - shown.start + 1), Action("mark", n)) for n in shown]
+        touches = [
+            (find_number_rect(board, size, n - shown_numbers.start + 1), Action("mark", n))
+            for n in shown_numbers
+        ]
         if len(slip.cards) > 1:
             rows[0] += [Action("card", card) for card in range(len(slip.cards))]
         if slip.has_marks:
@@ -69,9 +74,9 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         shares = [1.0 if action.name == "card" else 2.0 for action in row]
         left, unit = x + 12.0, (w - 24 + _GAP) / max(1.0, sum(shares))
         for action, share in zip(row, shares, strict=True):
-            found.append(((left, low, unit * share - _GAP, FINGER), action))
+            touches.append(((left, low, unit * share - _GAP, FINGER), action))
             left += unit * share
-    return found
+    return touches
 
 
 def draw_slip(stage: Stage) -> None:
@@ -91,22 +96,22 @@ def draw_slip(stage: Stage) -> None:
     p.write_paragraph(
         format_slip_legal_text(view, stage.texts), says, Style("text", "caption", "text"), leading=1.2
     )
-    places = list_slip_touches(view, stage.layout)
-    marks = [(place, int(action.value)) for place, action in places if action.name == "mark"]
+    touches = list_slip_touches(view, stage.layout)
+    marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
     draw_places(stage, marks, view.slip.numbers)
     if len(view.slip.current) > 1:
         draw_letters(stage, marks, map_numbers_to_group_letters(view.slip))
-    parts, shown = _divide_numbers_into_parts(view)
-    for place, action in places:
+    parts, shown_numbers = _divide_numbers_into_parts(view)
+    for key_rect, action in touches:
         if action.name in {"mark", "close"}:
             continue
         if action.name == "part":
             numbers = parts[int(action.value)]
-            draw_button(stage, place, f"{numbers[0]}\u2013{numbers[-1]}", lit=numbers == shown)
+            draw_button(stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", lit=numbers == shown_numbers)
         elif action.name == "card":
             index = int(action.value)
-            draw_button(stage, place, str(index + 1), lit=index == view.slip.card)
+            draw_button(stage, key_rect, str(index + 1), lit=index == view.slip.card)
         else:
             lit = action.name == "bonus" and action.value in view.slip.bonuses
-            draw_button(stage, place, format_slip_key(stage, action), lit=lit)
-    draw_button(stage, places[-1][0], stage.texts.say("key.close"))
+            draw_button(stage, key_rect, format_slip_key(stage, action), lit=lit)
+    draw_button(stage, touches[-1][0], stage.texts.say("key.close"))

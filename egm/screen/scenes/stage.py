@@ -45,7 +45,7 @@ def build_feature_look(look: Look) -> Look:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The painter, the texts, the layout, and the view to draw."""
+    """What every scene draws with: the painter, the texts, the layout, and the view to draw."""
 
     painter: Painter
     texts: Texts
@@ -166,8 +166,8 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
 
         return render_lamp
 
-    places = _list_points_around(grow_rect(rect, FRAME / 2 - 1), 46)
-    for i, (x, y) in enumerate(places):
+    points = _list_points_around(grow_rect(rect, FRAME / 2 - 1), 46)
+    for i, (x, y) in enumerate(points):
         if stage.view.reduced_motion or mode == "steady":
             level = 2
         elif mode == "chase":
@@ -188,10 +188,10 @@ def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
     """Return points around a rectangle, about ``gap`` apart, in order."""
     x, y, w, h = rect
     across, down = max(2, round(w / gap)), max(2, round(h / gap))
-    places = [(x + w * i / across, y) for i in range(across)]
-    places += [(x + w, y + h * i / down) for i in range(down)]
-    places += [(x + w - w * i / across, y + h) for i in range(across)]
-    return places + [(x, y + h - h * i / down) for i in range(down)]
+    points = [(x + w * i / across, y) for i in range(across)]
+    points += [(x + w, y + h * i / down) for i in range(down)]
+    points += [(x + w - w * i / across, y + h) for i in range(across)]
+    return points + [(x, y + h - h * i / down) for i in range(down)]
 
 
 def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:

@@ -120,15 +120,16 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     """
     turn = int(stage.view.now / _TURN_SECONDS)
     lasting = [notice for notice in snapshot.notices if notice.code.partition(".")[0] in _LASTING]
-    held = [notice for notice in lasting if notice.code.startswith("fault.") and notice.values]
+    money_faults = [notice for notice in lasting if notice.code.startswith("fault.") and notice.values]
     takes_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting)
-    if held or not (takes_bills or snapshot.credit_cents):
-        named = held or lasting
-        return named[turn % len(named)]
+    if money_faults or not (takes_bills or snapshot.credit_cents):
+        candidates = money_faults or lasting
+        return candidates[turn % len(candidates)]
     return lasting[turn // 2 % len(lasting)] if lasting and turn % 2 else None
 
 
 def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
+    """Return a notice's text and its colour for the status line."""
     colours = {"info": "info", "warning": "amber", "alarm": "alarm"}
     return format_notice(stage, notice), colours[notice.severity]
 
@@ -277,17 +278,17 @@ def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, 
         if name:
             series = find_feature_steps(show, index)
             number, games = count_games_awarded(show, index, stand=since >= line.steps[index].spun)
-            place = say("feature.free_left", left=number, total=games)
+            progress = say("feature.free_left", left=number, total=games)
             won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
-            return "  ·  ".join([name, *([place] if games > 1 else []), *total]), "amber"
+            return "  ·  ".join([name, *([progress] if games > 1 else []), *total]), "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
     if any(won.amount_cents is None for won in show.play.progressives):
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
         return _describe_lost_round(stage) or say("status.no_win"), "text_dim"
-    paid = _add_round_ending(stage, _describe_total_win(stage, show.play.win_cents))
-    return (format_prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
+    win_status = _add_round_ending(stage, _describe_total_win(stage, show.play.win_cents))
+    return (format_prizes_won(stage, show.play.prizes), "win") if show.play.prizes else win_status
 
 
 def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
@@ -347,10 +348,10 @@ def draw_status(stage: Stage) -> None:
         width=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    place = (30, 40) if not layout.is_portrait else (24, layout.bar[1] - 22)
+    clock_at = (30, 40) if not layout.is_portrait else (24, layout.bar[1] - 22)
     p.text(
         identity,
-        place,
+        clock_at,
         Style("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
         width=318 if not layout.is_portrait else layout.size[0] * (0.36 if not layout.is_telephone else 0.48),
@@ -363,7 +364,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
     p, layout, game = stage.painter, stage.layout, stage.view.game
     line = format_help_line(stage)
     if line:
-        place = (
+        note_rect = (
             (30, 104)
             if not layout.is_portrait
             else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.bar[1] - 22)
@@ -371,7 +372,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
         style = Style("strong", "caption", "text", 1.5, (0, 0, 0, 140))
         p.text(
             line,
-            place,
+            note_rect,
             style,
             align="left",
             width=_compute_title_left_width(layout)
@@ -411,12 +412,12 @@ def format_return(stage: Stage, game: GameView) -> str:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
         return stage.texts.say(key, percent=format_decimal(stage, game.return_percent))
     names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
-    main, least = (stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst))
+    main, worst_name = (stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst))
     return stage.texts.say(
         "panel.return_named",
         main=main,
         percent=format_decimal(stage, game.returns[game.main_bet]),
-        worst=least,
+        worst=worst_name,
         least=format_decimal(stage, game.returns[worst]),
     )
 

@@ -57,15 +57,15 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
 
 def draw_value(stage: Stage) -> None:
     """Draw a plate over the lower field with the moving item and its amount."""
-    notice, place = find_moving_value_notice(stage), find_value_plate_rect(stage)
-    if notice is None or place is None:
+    notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
+    if notice is None or plate_rect is None:
         return
     kind, leaving, seconds = _MOVES[notice.code]
     since = stage.view.now - stage.view.notices_at
     still = stage.view.reduced_motion
     arrive = 1.0 if still else ease_out(since / 0.3)
     leave = 1.0 if still else 1 - clamp((since - seconds + 0.3) / 0.3)
-    x, y, wide, high = place
+    x, y, wide, high = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), wide, high)
     colour = stage.theme.colour("emerald" if not leaving else "gold")
     rim = Linear(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
@@ -86,10 +86,10 @@ def draw_value(stage: Stage) -> None:
         width=rect[2],
     )
     style = Style("strong", "small", "text")
-    own = f"value.{notice.code}"  # Without the amount, which is drawn above.
+    value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
     words = (
-        stage.texts.say(own)
-        if stage.texts.has(own)
+        stage.texts.say(value_key)
+        if stage.texts.has(value_key)
         else format_message(stage, f"notice.{notice.code}", notice.values)
     )
     stage.painter.text(words, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
@@ -118,13 +118,13 @@ def _draw_falling_coins(stage: Stage, rect: Rect, since: float) -> None:
     for i in range(7):
         t = 0.8 if stage.view.reduced_motion else (since * 1.3 - i * 0.14) % 1.2
         side = 52.0
-        place = (x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - side / 2, y + (h + 40) * min(1.0, t) - 60)
-        if place[1] + side > y + h or t <= 0:
-            place = (place[0], y + h - side)
+        coin_at = (x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - side / 2, y + (h + 40) * min(1.0, t) - 60)
+        if coin_at[1] + side > y + h or t <= 0:
+            coin_at = (coin_at[0], y + h - side)
         turn = round(abs(math.cos(t * 9 + i)) * 5)
         wide = max(10.0, side * turn / 5)
         stage.painter.art(
-            ("falling coin", turn), (place[0] + (side - wide) / 2, place[1], wide, side), _render_coin
+            ("falling coin", turn), (coin_at[0] + (side - wide) / 2, coin_at[1], wide, side), _render_coin
         )
 
 

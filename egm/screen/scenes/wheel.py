@@ -124,7 +124,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
 
 
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
-    """Draw an area: its animal, name and prize, and its chip."""
+    """Draw a betting area of the wheel: its animal, name and prize, and its chip."""
     p, (x, y, w, h) = stage.painter, rect
     on = stage.view.accepts("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
@@ -145,10 +145,10 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     words = stage.texts.say("feature.multiplier", times=pay)
     p.text(words, (left, y + h * 0.68), Style("numbers", "body", "meter"), align="left", width=room)
     if stake:
-        place: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
-        p.art(("stake chip",), place, partial(render_own_picture, "chip"))
+        chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
+        p.art(("stake chip",), chip_rect, partial(render_own_picture, "chip"))
         style = Style("heavy", "small", (40, 20, 0, 255))
-        p.text(str(stake), (place[0] + chip / 2, place[1] + chip / 2), style, width=chip * 0.6)
+        p.text(str(stake), (chip_rect[0] + chip / 2, chip_rect[1] + chip / 2), style, width=chip * 0.6)
 
 
 def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:

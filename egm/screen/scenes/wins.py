@@ -21,11 +21,11 @@ _AMOUNTS_MOST = 3
 
 def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, ...], since: float) -> None:
     """Draw all winning lines together, then each in turn; other symbols are darkened."""
-    paid = [win for win in wins if win.credits > 0 and win.positions]
-    if not paid:
+    paid_wins = [win for win in wins if win.credits > 0 and win.positions]
+    if not paid_wins:
         return
     turn = choose_win_in_turn(wins, since, stage.theme.motion.line_cycle)
-    now = paid if turn is None else [turn]
+    now = paid_wins if turn is None else [turn]
     grid = Grid(stage.layout.field, field.heights)
     winning = {place for win in now for place in win.positions}
     for reel in range(field.reels):
@@ -45,11 +45,11 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
 
 def choose_win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
     """Return the win to show by itself now, or None while all wins are shown together or if nothing won."""
-    paid = [win for win in wins if win.credits > 0 and win.positions]
-    if len(paid) <= 1:
-        return paid[0] if paid else None
-    phase = int(since / cycle) % (len(paid) + 1)
-    return None if phase == 0 else paid[phase - 1]
+    paid_wins = [win for win in wins if win.credits > 0 and win.positions]
+    if len(paid_wins) <= 1:
+        return paid_wins[0] if paid_wins else None
+    phase = int(since / cycle) % (len(paid_wins) + 1)
+    return None if phase == 0 else paid_wins[phase - 1]
 
 
 def find_current_window(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
@@ -101,11 +101,17 @@ def _choose_line_colour(win: WinView, index: int) -> Colour:
 
 
 def _draw_winning_symbol(
-    stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour
+    stage: Stage,
+    field: Field,
+    grid: Grid,
+    symbol: str,
+    cell_position: tuple[int, int],
+    beat: float,
+    colour: Colour,
 ) -> None:
     """Draw a winning symbol: its cell lit and framed, the symbol pulsing in size."""
     p = stage.painter
-    rect = grid.cell(*place)
+    rect = grid.cell(*cell_position)
     x, y, w, h = rect
     step = round(beat * 6)
 
@@ -124,12 +130,14 @@ def _draw_winning_symbol(
     p.art(("win frame", colour), rect, render_frame)
     side = min(w, h) * (0.96 + 0.1 * step / 6)
     if not is_blank(symbol):
-        size, cell = (p.px(side), p.px(side)), p.box(grid.cell(place[0], 0))
+        size, cell = (p.px(side), p.px(side)), p.box(grid.cell(cell_position[0], 0))
         still = round(min(cell.width, cell.height + 1) * 0.96)
-        drawn = render_symbol(
+        rendered = render_symbol(
             stage, field, symbol, (still, still)
         )  # The same size as in its cell, so it is cached.
-        art = p.find_or_create(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
+        art = p.find_or_create(
+            ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
+        )
         p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
 
 
@@ -154,6 +162,7 @@ def _build_line_path(grid: Grid, field: Field, win: WinView) -> list[tuple[float
 
 
 def _draw_win_line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> None:
+    """Draw the line of a win through its cells, in its colour; draw nothing for a win without a line."""
     points = _build_line_path(grid, field, win)
     if win.line is None or len(points) < 2:
         return

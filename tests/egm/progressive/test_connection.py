@@ -26,7 +26,7 @@ from tools.floor.progressive.certificates import (
     make_authority,
     make_certificate,
 )
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.store import SqliteStore
 
@@ -277,7 +277,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
     keeper.open_levels([LEVEL])
     keeper.admit("EGM-1")
     enrolment = Enrolment(level="grand", stake_cents=25, odds=LEVEL.chance.odds)
-    keeper.take([Heard("EGM-1", Join(machine="EGM-1", nonce="n", levels=(enrolment,)))])
+    keeper.take([ReceivedMessage("EGM-1", Join(machine="EGM-1", nonce="n", levels=(enrolment,)))])
     told = []
 
     class Said:
@@ -291,7 +291,7 @@ def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
         for n in range(1, 101):
             share = {"wager_cents": 25, "amount": Fraction(25, 300)}
             service._inbox.put_nowait(
-                Heard("EGM-1", Contribution(machine="EGM-1", level="grand", sequence=n, **share))
+                ReceivedMessage("EGM-1", Contribution(machine="EGM-1", level="grand", sequence=n, **share))
             )
             for _ in range(3):  # as a socket is read: the next message is some turns of the loop away
                 await asyncio.sleep(0)

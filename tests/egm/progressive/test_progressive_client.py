@@ -19,7 +19,7 @@ from egm.progressive.link import (
     Phase,
 )
 from egm.testing.controller import SmallController, create_pool
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.store import SqliteStore
 
 SECOND = 1_000_000_000
@@ -384,7 +384,7 @@ class RealController:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 
     def hear(self, message):
-        return self.controller.take([Heard(message.machine, message)])
+        return self.controller.take([ReceivedMessage(message.machine, message)])
 
     def values(self):
         return self.controller.values()

@@ -6,14 +6,14 @@ from PIL import Image
 from egm.screen.view import build_view_timeline
 from paytables import load_game
 from tools.dev.gallery import Walk
-from tools.lab.preview import Film, PreviewError, find_game_worth_showing, iter_frames, write_film
+from tools.lab.preview import PreviewError, PreviewSettings, find_game_worth_showing, iter_frames, write_film
 from tools.lab.views import UNIT_CENTS, build_game_view
 
 
 def test_a_preview_moves_and_is_small(tmp_path):
     path = tmp_path / "preview.webp"
     size = write_film(
-        load_game("maple-classic"), Walk("preview"), path, Film(scale=0.12, frames_per_second=6)
+        load_game("maple-classic"), Walk("preview"), path, PreviewSettings(scale=0.12, frames_per_second=6)
     )
     assert 10_000 < size < 3_000_000
     with Image.open(path) as film:
@@ -24,7 +24,7 @@ def test_a_preview_moves_and_is_small(tmp_path):
 
 def test_its_last_frame_is_the_outcome(theme):
     game = load_game("maple-classic")
-    film = Film()
+    film = PreviewSettings()
     outcome = find_game_worth_showing(game, Walk("end"), theme, film)
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
@@ -33,7 +33,7 @@ def test_its_last_frame_is_the_outcome(theme):
 
 
 def test_a_credit_is_worth_what_the_game_offers(theme):
-    game, film = load_game("comet-respin"), Film(seconds_most=60)
+    game, film = load_game("comet-respin"), PreviewSettings(seconds_most=60)
     assert 25 not in game.denominations_cents
     outcome = find_game_worth_showing(game, Walk("unit"), theme, film)
     views = list(iter_frames(build_game_view(game), outcome, theme, film))
@@ -48,4 +48,4 @@ def test_a_game_that_never_wins_enough_is_refused(theme):
 
     game = load_game("icebreak")
     with pytest.raises(PreviewError, match="icebreak"):
-        find_game_worth_showing(game, Same("x"), theme, Film(seconds_most=0.1))
+        find_game_worth_showing(game, Same("x"), theme, PreviewSettings(seconds_most=0.1))

@@ -30,7 +30,7 @@ from egm.screen.picture import Picture
 from egm.screen.view import Action, Page, View
 from egm.screen.web import (
     BAND,
-    Heard,
+    BrowserMessage,
     Web,
     choose_fitting_layout,
     encode_pieces,
@@ -316,7 +316,7 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
 )
 def test_what_is_not_valid_as_a_whole_has_no_effect(line):
     """A touch at NaN ended the screen, and five of them the cabinet."""
-    assert read_input(line) == Heard()
+    assert read_input(line) == BrowserMessage()
 
 
 @pytest.mark.parametrize("room", [(0, 0), (1, 1), (1, 65536), (65536, 1), (300, 65536), (65536, 65536)])

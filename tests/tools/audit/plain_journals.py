@@ -81,9 +81,11 @@ def audit_entry_by_entry(bodies, monkeypatch):
 
 def list_entries_checked_one_by_one(bodies, monkeypatch):
     """Return the entries that an audit does not check as part of plain games."""
-    checked, see = [], Auditor.see
+    checked, check_body = [], Auditor.check_body
     with monkeypatch.context() as patched:
-        patched.setattr(Auditor, "see", lambda auditor, body: (checked.append(body), see(auditor, body)))
+        patched.setattr(
+            Auditor, "check_body", lambda auditor, body: (checked.append(body), check_body(auditor, body))
+        )
         audit(bodies)
     return checked
 

@@ -23,7 +23,7 @@ from egm.progressive.messages import (
     Reason,
     Refused,
 )
-from tools.floor.progressive.controller import Controller, ControllerError, Heard
+from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.store import DeposedError, StoreBusyError, StoreLostError
 
 STAKE, ODDS = 25, Fraction(1, 50_000)
@@ -52,7 +52,7 @@ class Floor:
             assert isinstance(self.join(machine), Joined)
 
     def tell(self, machine, message):
-        (answer,) = self.controller.take([Heard(machine, message)])
+        (answer,) = self.controller.take([ReceivedMessage(machine, message)])
         return answer
 
     def join(self, machine, name="grand", stake=STAKE, odds=ODDS):
@@ -100,14 +100,14 @@ def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
     controller.admit("EGM-3")
     floor.join("EGM-9")  # on no list: it is answered, and no more
     with controller.reading() as session:
-        before = session.heard()
+        before = session.read_message_times()
         assert session.list_enrolled_levels("EGM-1") == ("grand",)
         assert session.list_enrolled_levels("EGM-3") == ()
     assert sorted(before) == ["EGM-1", "EGM-2"]
     floor.give("EGM-2", 1)
     controller.dismiss_machine("EGM-1")
     with controller.reading() as session:
-        after = session.heard()
+        after = session.read_message_times()
     assert list(after) == ["EGM-2"]
     assert after["EGM-2"] > before["EGM-2"]
 
@@ -161,7 +161,7 @@ def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
 def test_nobody_speaks_for_another_machine(floor):
     before = floor.record()
     forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
-    assert floor.controller.take([Heard("EGM-2", forged)]) == []
+    assert floor.controller.take([ReceivedMessage("EGM-2", forged)]) == []
     assert floor.record() == before
     assert floor.controller.register() == ()
 
@@ -221,7 +221,7 @@ def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message,
     controller = floor.controller
     before = controller.records(), controller.register(), _events(controller)
     for _ in range(2):  # and again no more
-        answers = controller.take([Heard(sender, message)])
+        answers = controller.take([ReceivedMessage(sender, message)])
         assert [answer.reason for answer in answers] == ([reason] if reason else [])
     assert (controller.records(), controller.register()) == before[:2]
     (_, recorded, details), *more = _events(controller)[len(before[2]) :]
@@ -234,7 +234,7 @@ def test_bad_input_is_refused_recorded_and_moves_nothing(floor, sender, message,
 @pytest.mark.requirement("I-15")
 def test_a_replay_is_answered_as_the_first_was_and_moves_nothing(floor):
     controller = floor.controller
-    told = [Heard("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
+    told = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
     first = controller.take(told)
     before = controller.records(), controller.register(), _events(controller)
     assert controller.take(told) == first
@@ -251,7 +251,9 @@ def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(flo
     floor.give("EGM-1", 1)
     floor.give("EGM-2", 1)
     first, second = floor.controller.take(
-        Heard(name, Claim(machine=name, level="grand", claim=f"{name}.hit", after=1, shown_cents=1_000_00))
+        ReceivedMessage(
+            name, Claim(machine=name, level="grand", claim=f"{name}.hit", after=1, shown_cents=1_000_00)
+        )
         for name in ("EGM-2", "EGM-1")
     )
     assert isinstance(first, Award)
@@ -514,8 +516,8 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
 
 @pytest.mark.requirement("I-10", "I-14")
 def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor):
-    made = [Heard("EGM-1", _give(sequence=sequence)) for sequence in range(1, 601)]
-    floor.controller.take([*made, Heard("EGM-2", _give(machine="EGM-2", sequence=1))])
+    made = [ReceivedMessage("EGM-1", _give(sequence=sequence)) for sequence in range(1, 601)]
+    floor.controller.take([*made, ReceivedMessage("EGM-2", _give(machine="EGM-2", sequence=1))])
     shown_cents = floor.record().level.shown_cents
     first = floor.claim("EGM-1", "c1", 600)
     second = floor.tell("EGM-2", _claim(machine="EGM-2", claim="c2", after=1, shown_cents=shown_cents))

@@ -31,7 +31,7 @@ from egm.progressive.messages import (
 from tools.cli.commands import progressive
 from tools.floor.progressive import controller as module
 from tools.floor.progressive.certificates import make_link
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.holding import RulingError
 from tools.floor.progressive.readings import Readings
 
@@ -46,7 +46,7 @@ def floor(controller):
 
 def _say(floor, **message):
     data = json.dumps({"machine": "EGM-2", **message}).encode()
-    return floor.controller.take([Heard("EGM-2", decode_machine_message(data))])
+    return floor.controller.take([ReceivedMessage("EGM-2", decode_machine_message(data))])
 
 
 def _join(stake=STAKE, odds="1/50000", **more):
@@ -129,7 +129,9 @@ def test_a_message_whose_handling_raises_is_recorded_and_the_others_take_effect(
 
     monkeypatch.setattr(Controller, "_count_contribution", faulty)
     made = [
-        Heard(name, Contribution(machine=name, level="grand", sequence=n, wager_cents=STAKE, amount=SHARE))
+        ReceivedMessage(
+            name, Contribution(machine=name, level="grand", sequence=n, wager_cents=STAKE, amount=SHARE)
+        )
         for n in (1, 2, 3)
         for name in ("EGM-1", "EGM-2")
     ]
@@ -162,7 +164,9 @@ def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
     floor.join("EGM-1", name="tiny")
     floor.give("EGM-1", 1, name="tiny")
     hit = {"level": "tiny", "claim": "c", "machine": "EGM-1", "share": "1/10"}
-    (award,) = controller.take([Heard("EGM-1", decode_machine_message(json.dumps(_claim(**hit)).encode()))])
+    (award,) = controller.take(
+        [ReceivedMessage("EGM-1", decode_machine_message(json.dumps(_claim(**hit)).encode()))]
+    )
     assert award.amount_cents == 0
     floor.commit("EGM-1", "c", 0, way="void", name="tiny")
     assert floor.record("tiny").level.hits == 0

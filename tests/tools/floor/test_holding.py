@@ -16,7 +16,7 @@ from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
 from egm.progressive.messages import Award, Claim, Contribution, Enrolment, Join, Reason
 from tools.cli import main
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.frequency import IMPROBABLE, bound_win_probability, is_improbable
 from tools.floor.progressive.holding import RulingError
 from tools.floor.progressive.store import SqliteReader, SqliteStore
@@ -49,7 +49,7 @@ class Machine:
         self.say(Join(machine="EGM-1", nonce="n", levels=(wanted,)))
 
     def say(self, message):
-        (answer,) = self.controller.take([Heard("EGM-1", message)])
+        (answer,) = self.controller.take([ReceivedMessage("EGM-1", message)])
         return answer
 
     def wager(self, times=1):
@@ -150,7 +150,7 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
     assert "two people" in rule("1", "1", "8051", "8051").output
     assert rule("1", "2", "8051", "8052").output.endswith("c3: award\n")
     with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).reading() as session:
-        assert list(session.held("c3").persons) == ["1", "2"]
+        assert list(session.find_held_claim("c3").persons) == ["1", "2"]
 
 
 def test_luck_after_a_long_time_is_found_too():

@@ -25,7 +25,7 @@ from egm.progressive.messages import (
     encode,
 )
 from egm.progressive.trigger import Trigger
-from tools.floor.progressive.controller import Controller, ControllerError, Heard
+from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.mystery import MysteryError
 from tools.floor.progressive.secret_store import KEY_FILE, SecretError, SecretStore, make_key, read_key
 
@@ -56,7 +56,7 @@ class Floor:
             self.join(machine)
 
     def tell(self, machine, message):
-        (answer,) = self.controller.take([Heard(machine, message)])
+        (answer,) = self.controller.take([ReceivedMessage(machine, message)])
         return answer
 
     def join(self, machine, **changes):
@@ -148,7 +148,7 @@ def test_wagers_of_one_instant_are_ordered_and_one_of_them_wins(controller):
     """
     floor = Floor(controller, "EGM-1", "EGM-2")
     both = [floor.contribution(machine, n) for n in range(1, 41) for machine in ("EGM-1", "EGM-2")]
-    answers = floor.controller.take([Heard(made.machine, made) for made in both])
+    answers = floor.controller.take([ReceivedMessage(made.machine, made) for made in both])
     last = {answer.machine: answer for answer in answers}
     won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
     assert [w.order for w in won] == list(range(1, len(won) + 1))
@@ -189,7 +189,7 @@ def test_the_store_does_not_tell_the_secret_and_another_key_reads_none(open_stor
         other.check()  # what is on record adds up without the key
         before = other.records()
         with pytest.raises(error, match="mystery"):
-            other.take([Heard("EGM-1", floor.contribution("EGM-1", 1))])
+            other.take([ReceivedMessage("EGM-1", floor.contribution("EGM-1", 1))])
         assert other.records() == before
         opened.close()
 

@@ -16,7 +16,7 @@ from egm.progressive.level import Level
 from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Enrolment, Join, Value
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.sign import Sign
 from tools.floor.progressive.store import SqliteStore
 
@@ -117,7 +117,7 @@ class Wire:
         self.house, self.name, self.machine = house, name, None
 
     def send(self, message):
-        for answer in self.house.controller.take([Heard(self.name, message)]):
+        for answer in self.house.controller.take([ReceivedMessage(self.name, message)]):
             self.machine.received(answer)
 
 
@@ -236,7 +236,7 @@ def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):
         seen = Enrolment(
             level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
         )
-        house.controller.take([Heard("A", Join(machine="A", nonce="n", levels=(seen,)))])
+        house.controller.take([ReceivedMessage("A", Join(machine="A", nonce="n", levels=(seen,)))])
     record = house.record
     assert (record.falls, record.fell_by, record.level.shown_cents) == (8, "correction", 1500)
     with house.controller.reading() as session:

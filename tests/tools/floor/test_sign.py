@@ -23,9 +23,9 @@ from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
 from tools.floor.progressive.certificates import format_sign_name
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.serve import Service
-from tools.floor.progressive.sign import RUN_NS, STALE_NS, Sign, Watch
+from tools.floor.progressive.sign import RUN_NS, STALE_NS, Sign, SignMonitor
 from tools.floor.progressive.sign_picture import SignPicture
 from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign
 from tools.floor.progressive.store import SqliteStore
@@ -74,7 +74,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
 @pytest.mark.requirement("I-02")
 def test_a_level_not_heard_for_five_seconds_shows_no_amount():
     sign, said = Sign(), []
-    watch = Watch(sign, said.append)
+    watch = SignMonitor(sign, said.append)
     sign.update_value(told(1, 500_00), 0)
     assert watch.check_sign(STALE_NS)[0].thousandths == 500_00_000
     assert watch.check_sign(STALE_NS + 1)[0].thousandths is None
@@ -219,9 +219,11 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
             enrol = Enrolment(level="grand", stake_cents=25, odds=ODDS)
             give = Contribution(**machine, sequence=1, wager_cents=25, amount=Fraction(5))
             join = Join(machine="EGM-1", nonce="1", levels=(enrol,))
-            controller.take([Heard("EGM-1", join), Heard("EGM-1", give)])
+            controller.take([ReceivedMessage("EGM-1", join), ReceivedMessage("EGM-1", give)])
         elif step == "hit":
-            controller.take([Heard("EGM-1", Claim(**machine, claim="1", after=1, shown_cents=1_000_05))])
+            controller.take(
+                [ReceivedMessage("EGM-1", Claim(**machine, claim="1", after=1, shown_cents=1_000_05))]
+            )
         return bool(wanted)
 
     on_a_link(tmp_path, act)

@@ -20,8 +20,8 @@ from egm.progressive.messages import Enrolment, Join, ProgressiveMessageError
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
 from tools.floor.progressive.certificates import format_sign_name
-from tools.floor.progressive.controller import Controller, Heard
-from tools.floor.progressive.heartbeat import BEAT_NS, Heart, ShownLevel, SignHeartbeat, read_beat
+from tools.floor.progressive.controller import Controller, ReceivedMessage
+from tools.floor.progressive.heartbeat import BEAT_NS, HeartbeatSource, ShownLevel, SignHeartbeat, read_beat
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import STALE_NS, Sign
@@ -118,18 +118,18 @@ def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book
 
 
 def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
-    sign, heart = Sign(), Heart("sign-1")
-    assert heart.due(0) is None
+    sign, heart = Sign(), HeartbeatSource("sign-1")
+    assert heart.build_due_heartbeat(0) is None
     sign.update_value(told(1, 500_00), 0)
-    heart.drawn(sign.plates(1), 1)
-    first = heart.due(2)
+    heart.store_frame(sign.plates(1), 1)
+    first = heart.build_due_heartbeat(2)
     assert read_beat(first) == SignHeartbeat(
         sign="sign-1", shown=(ShownLevel(level="grand", amount_cents=500_00),)
     )
-    assert heart.due(BEAT_NS) is None
-    assert heart.due(BEAT_NS + 2) is None, "nothing was drawn for a second"
-    heart.drawn(sign.plates(STALE_NS + 1), STALE_NS + 1)
-    assert read_beat(heart.due(STALE_NS + 2)).dark == ("grand",)
+    assert heart.build_due_heartbeat(BEAT_NS) is None
+    assert heart.build_due_heartbeat(BEAT_NS + 2) is None, "nothing was drawn for a second"
+    heart.store_frame(sign.plates(STALE_NS + 1), STALE_NS + 1)
+    assert read_beat(heart.build_due_heartbeat(STALE_NS + 2)).dark == ("grand",)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_the_status_says_of_each_machine_when_it_was_last_heard(tmp_path):
         for machine in ("EGM-1", "EGM-2"):
             controller.admit(machine)
         wanted = Enrolment(level="grand", stake_cents=LEVEL.chance.stake_cents, odds=LEVEL.chance.odds)
-        controller.take([Heard("EGM-1", Join(machine="EGM-1", nonce="n", levels=(wanted,)))])
+        controller.take([ReceivedMessage("EGM-1", Join(machine="EGM-1", nonce="n", levels=(wanted,)))])
     shown = CliRunner().invoke(command, ["status", "--store", str(path)])
     assert re.search(r"EGM-1 +2026-11-23T08:30:00 +grand", shown.output), shown.output
     assert re.search(r"EGM-2 +never", shown.output)

@@ -74,14 +74,14 @@ _STATED: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in par
 
 
 def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
-    """Return the rules for all declared entries.
+    """Return the audit rules for all declared journal entries.
 
     ``more`` are rules for the entries of added features. A declared entry without a rule gets one that
     relates it to no other entry: it moves no money, and its id is a new one of its kind.
     """
     stated = (*_STATED, *more)
-    known = {id(rule.entry) for rule in stated}
-    return (*stated, *(Rule(entry=entry) for entry in entries if id(entry) not in known))
+    ids_with_rule = {id(rule.entry) for rule in stated}
+    return (*stated, *(Rule(entry=entry) for entry in entries if id(entry) not in ids_with_rule))
 
 
 def group_by_kind(rules: Iterable[Rule]) -> Mapping[str, tuple[Rule, ...]]:
@@ -97,7 +97,7 @@ BY_KIND: Final = group_by_kind(RULES)
 
 
 def find_rules(kind: str) -> tuple[Rule, ...]:
-    """Return the rules for a kind of entry, in the order they are tried, or an empty tuple for an unknown kind."""
+    """Return the audit rules for a kind of entry, in the order they are tried; empty for an unknown kind."""
     return BY_KIND.get(kind, ())
 
 

@@ -58,13 +58,15 @@ def _find_restricted_pool(scope: Scope) -> int:
 def _check_validation_ring(scope: Scope) -> None:
     """Check that a ticket the host will read takes the next index of the validation ring."""
     state = scope.entry.state
-    places = {key: value for key, value in state.items() if key.startswith("validation")}
-    if not places:
+    ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
+    if not ring_state:
         return
     count: Any = scope.ledger.state.get("validations") or 0
-    due = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
-    if not is_json_equal(places, due):
-        raise Differs(f"the ring of tickets: expected {format_value(due)}, found {format_value(places)}")
+    expected = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
+    if not is_json_equal(ring_state, expected):
+        raise Differs(
+            f"the ring of tickets: expected {format_value(expected)}, found {format_value(ring_state)}"
+        )
 
 
 def _check_printed_ticket(scope: Scope) -> None:
@@ -101,7 +103,7 @@ def _add_paid_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
 
 
 def _derive_remainder(scope: Scope) -> Any:
-    """Return the remainder for the next payout method, or ABSENT if the entry stores none.
+    """Return the unpaid remainder left for the next payout method, or ABSENT if the entry stores none.
 
     Entries of earlier versions stored true in place of the amount.
     """
@@ -116,7 +118,7 @@ def _derive_remainder(scope: Scope) -> Any:
 
 
 def _derive_remainder_after_coins(scope: Scope) -> Any:
-    """Return the remainder after the coins of an abandoned payout, or ABSENT if nothing remains.
+    """Return the unpaid remainder after the coins of an abandoned payout, or ABSENT if nothing remains.
 
     Earlier versions did not record it.
     """
@@ -134,7 +136,7 @@ def _derive_remainder_after_coins(scope: Scope) -> Any:
 
 
 def _derive_remainder_after_void(scope: Scope) -> Any:
-    """Return the remainder of an abandoned payout that dispensed no coin, or ABSENT for any other."""
+    """Return the unpaid remainder of an abandoned payout that dispensed no coin, or ABSENT for any other payout."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
@@ -156,9 +158,9 @@ def _is_remainder_outdated(scope: Scope) -> bool:
 def _check_recorded_coins(scope: Scope) -> None:
     """Check the coin amounts recorded for an abandoned payout, unless an earlier version recorded none."""
     payout = scope.record_after(CoinsGone, "coins_gone")
-    due = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
-    if payout is not None and payout.in_coins not in {None, due}:
-        raise Differs(f"state.coins_gone.in_coins: expected {due}, found {payout.in_coins}")
+    expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
+    if payout is not None and payout.in_coins not in {None, expected}:
+        raise Differs(f"state.coins_gone.in_coins: expected {expected}, found {payout.in_coins}")
 
 
 _BY_COINS: Final = Has(

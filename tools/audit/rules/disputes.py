@@ -49,13 +49,13 @@ def read_opened_dispute(scope: Scope) -> DisputedAmount | None:
 
 def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     """Return the fields of a dispute that the record of its entry repeats."""
-    named = {"id": dispute.id, "device": dispute.device, "why": dispute.why, "number": dispute.ticket}
+    fields = {"id": dispute.id, "device": dispute.device, "why": dispute.why, "number": dispute.ticket}
     bounds = {"least_cents": dispute.least_cents, "most_cents": dispute.most_cents}
-    return {**{key: value for key, value in named.items() if value}, **bounds}
+    return {**{key: value for key, value in fields.items() if value}, **bounds}
 
 
-def _check_opened_dispute(scope: Scope, **due: Any) -> None:
-    """Check the dispute that the entry opens, if any: its record repeats it, and its fields equal ``due``."""
+def _check_opened_dispute(scope: Scope, **expected: Any) -> None:
+    """Check the dispute that the entry opens, if any: its record repeats it, and its fields equal ``expected``."""
     dispute, recorded = read_opened_dispute(scope), scope.names.get("told")
     if (dispute is None) != (recorded is None):
         raise Differs("the dispute is missing in the record or in the state")
@@ -65,8 +65,10 @@ def _check_opened_dispute(scope: Scope, **due: Any) -> None:
         raise Differs(
             f"record.disputed: expected {format_value(dispute_fields(dispute))}, found {format_value(recorded)}"
         )
-    if dispute != replace(dispute, **due):
-        raise Differs(f"state.disputed: expected {format_value(due)}, found {format_value(to_json(dispute))}")
+    if dispute != replace(dispute, **expected):
+        raise Differs(
+            f"state.disputed: expected {format_value(expected)}, found {format_value(to_json(dispute))}"
+        )
 
 
 def check_disputed_paper(scope: Scope) -> None:
@@ -112,7 +114,7 @@ def check_disputed_print(scope: Scope) -> None:
     dispute = read_opened_dispute(scope)
     if pay_out is None or dispute is None or not is_json_equal(scope.record, dispute_fields(dispute)):
         raise Differs("it opens a dispute that its record does not contain, or about no ticket")
-    due = replace(
+    expected = replace(
         dispute,
         id=pay_out.id,
         device="ticket_printer",
@@ -122,9 +124,9 @@ def check_disputed_print(scope: Scope) -> None:
         ticket=pay_out.number or "",
         kind=str(pay_out.kind),
     )
-    if dispute != due:
+    if dispute != expected:
         raise Differs(
-            f"state.disputed: expected {format_value(to_json(due))}, found {format_value(to_json(dispute))}"
+            f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(to_json(dispute))}"
         )
 
 
@@ -138,12 +140,14 @@ def _check_dispute_entry(scope: Scope) -> None:
         or dispute.kind
     ):
         raise Differs("it opens a dispute that its record does not contain")
-    due = replace(dispute, least_cents=0, held_cents=0)
+    expected = replace(dispute, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
-        due = _compute_coin_dispute(scope, due)
+        expected = _compute_coin_dispute(scope, expected)
     stored = scope.value_after(f"disputed:{dispute.id}")
-    if not is_json_equal(stored, to_json(due)):
-        raise Differs(f"state.disputed: expected {format_value(to_json(due))}, found {format_value(stored)}")
+    if not is_json_equal(stored, to_json(expected)):
+        raise Differs(
+            f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(stored)}"
+        )
 
 
 def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
@@ -166,7 +170,7 @@ def _compute_coin_dispute(scope: Scope, dispute: DisputedAmount) -> DisputedAmou
 
 
 def _derive_dispute_transfers(scope: Scope) -> Any:
-    """Return the transfers that set the amount aside, or that take stray coins out of the hopper."""
+    """Return the transfers that set the disputed amount aside, or that take stray coins out of the hopper."""
     if scope.entry.phase is Phase.RESERVE:
         cents = scope.record["most_cents"]
         return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
@@ -189,14 +193,19 @@ def _find_released_dispute(scope: Scope) -> DisputedAmount:
 
 
 def _check_ruling(scope: Scope) -> None:
+    """Check a ruling on a disputed amount: the dispute is open, the amount within its bounds, the state as ruled."""
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
-    due = {**{name: record.get(name) for name in names}, **dispute_fields(dispute), "amount_cents": cents}
+    expected = {
+        **{name: record.get(name) for name in names},
+        **dispute_fields(dispute),
+        "amount_cents": cents,
+    }
     if _is_ticket_redeemed(scope, dispute) and type(record.get("commitment")) is str:
-        due["commitment"] = record["commitment"]
-    if not is_json_equal(record, due):
-        raise Differs(f"record: expected {format_value(due)}, found {format_value(record)}")
+        expected["commitment"] = record["commitment"]
+    if not is_json_equal(record, expected):
+        raise Differs(f"record: expected {format_value(expected)}, found {format_value(record)}")
     if not dispute.least_cents <= cents <= dispute.most_cents:
         raise Differs(f"{format_value(cents)} is not within the dispute's bounds")
     if dispute.ticket and cents not in {0, dispute.most_cents}:
@@ -209,11 +218,11 @@ def _check_ruling(scope: Scope) -> None:
         raise Differs("the ruling is another one")
     prefix = format_storage_key("disputed:", scope.position)
     others = [
-        other
+        other_dispute
         for key, value in scope.ledger.state.items()
         if key.startswith(prefix)
-        and (other := parse_as(DisputedAmount, value, key)) != dispute
-        and other.device == dispute.device
+        and (other_dispute := parse_as(DisputedAmount, value, key)) != dispute
+        and other_dispute.device == dispute.device
     ]
     lifted = {} if others else {f"fault:{dispute.device}.disputed": None}
     ended = {} if ruling is None else {"ruling": None}
@@ -260,6 +269,7 @@ def _is_ticket_redeemed(scope: Scope, dispute: DisputedAmount) -> bool:
 
 
 def _derive_ruling_payment(scope: Scope) -> Any:
+    """Return the transfers that pay or retain a disputed amount as the ruling decides."""
     dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
     if dispute.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
@@ -268,11 +278,15 @@ def _derive_ruling_payment(scope: Scope) -> Any:
         source = scope.credit("cashable")
     elif _is_ticket_redeemed(scope, dispute):
         source = f"world:voucher_in:{dispute.kind}"
-    paid = [(source, "out:handpay_disputed", cents)] if cents else []
+    payment = [(source, "out:handpay_disputed", cents)] if cents else []
     remainder_cents = max(0, dispute.held_cents - cents)
     if not remainder_cents:
-        return paid
-    return [*paid, (source, "out:hopper", remainder_cents), ("stock:hopper", "stock:floor", remainder_cents)]
+        return payment
+    return [
+        *payment,
+        (source, "out:hopper", remainder_cents),
+        ("stock:hopper", "stock:floor", remainder_cents),
+    ]
 
 
 def _check_release(scope: Scope) -> None:

@@ -34,8 +34,8 @@ _OFFER_CHANGES: Final = frozenset(
 
 def read_position(entry: StoredEntry) -> int:
     """Return the number of the position an entry belongs to."""
-    found = entry.transaction.dims.get("position", 1)
-    return found if type(found) is int else 1
+    position = entry.transaction.dims.get("position", 1)
+    return position if type(position) is int else 1
 
 
 class Facts:
@@ -56,7 +56,7 @@ class Facts:
         self.closed: dict[str, ClaimRecord] = {}
         """Paid and closed hits of linked levels, by claim."""
         self.positions: bool | None = None
-        """Whether the entries of this run name their position; None until one entry has shown it."""
+        """Whether the entries since the last power-up name their position; None until one entry has shown it."""
         self.states: dict[tuple[int, bool], State] = {}
         """Cached state of each position, by whether the first position has an open game.
 
@@ -68,20 +68,20 @@ class Facts:
         self.converted: set[int] = set()
         """Positions whose nonrestricted credit has become cashable, and whose cash-out must follow."""
         self.played: set[tuple[str, int]] = set()
-        """Tables with bets that were played in this run: by definition and denomination."""
+        """Tables with bets played since the last power-up: by definition digest and denomination."""
         self.changed: set[tuple[str, int]] = set()
-        """Tables that this run no longer has in their earlier form."""
+        """Tables whose bets were returned since the last power-up with the reason ``changed``."""
         self.least_stake_cents: int | None = None
         """The smallest stake of a game since the offer last changed; None before the first game."""
         self.taxable_from_cents: int | None = None
-        """The smallest hand-pay of this run recorded as taxable."""
+        """The smallest hand-pay since the last power-up that was recorded as taxable."""
         self.untaxed_to_cents = 0
-        """The largest hand-pay of this run recorded as not taxable."""
+        """The largest hand-pay since the last power-up that was recorded as not taxable."""
         self.session: bool | None = None
-        """Whether the games of this run count a session; None until one game has shown it."""
+        """Whether the games since the last power-up count a session; None until one game has shown it."""
 
     def is_serial(self, value: object) -> bool:
-        """Return whether this is the machine's own serial number."""
+        """Return whether this is the machine's own serial number; if none is known yet, store it as that."""
         if type(value) is not str:
             return False
         self.serial = self.serial or value
@@ -92,19 +92,19 @@ class Facts:
 
         If the journal records no staff, any other text is accepted.
         """
-        known = type(value) is str and value not in self.disabled
-        return known and (value in self.people or not self.people)
+        is_enabled_number = type(value) is str and value not in self.disabled
+        return is_enabled_number and (value in self.people or not self.people)
 
     def is_person(self, value: object) -> bool:
         """Return whether this is a member of staff, a key switch, or a host."""
         return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
 
     def may(self, person: str, permission: Permission) -> bool:
-        """Return whether a person's role includes the permission; True if the journal does not record their role."""
+        """Return whether a staff member's role includes the permission; True if the journal records no role."""
         role = self.people.get(person)
         return role is None or permission in find_permissions(Role(role))
 
-    def see(self, entry: StoredEntry) -> None:
+    def update(self, entry: StoredEntry) -> None:
         """Update these facts with an entry."""
         kind = entry.kind
         if entry.state:
@@ -154,17 +154,17 @@ class Facts:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
                 self.played.add(table)
-                self.stake(int(record["bet_credits"]) * table[1])
+                self.record_stake(int(record["bet_credits"]) * table[1])
             elif record["why"] == "changed":
                 self.changed.add(table)
 
-    def stake(self, cents: int) -> None:
+    def record_stake(self, cents: int) -> None:
         """Store the stake of a game if it is the smallest since the offer of games last changed."""
         if cents and (self.least_stake_cents is None or cents < self.least_stake_cents):
             self.least_stake_cents = cents
 
-    def pays(self, worth_cents: int, *, taxable: bool) -> None:
-        """Store the amount of a hand-pay as a bound of the tax limit, by whether it was taxable."""
+    def record_handpay(self, worth_cents: int, *, taxable: bool) -> None:
+        """Store the amount of a hand-pay as a bound of the tax limit: from below if not taxable, else from above."""
         if not taxable:
             self.untaxed_to_cents = max(self.untaxed_to_cents, worth_cents)
         elif self.taxable_from_cents is None or worth_cents < self.taxable_from_cents:
@@ -176,8 +176,9 @@ class Facts:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
 
-    def _update_staff(self, what: str, record: Any) -> None:
-        if what in {"carried", "renewed"}:
+    def _update_staff(self, change: str, record: Any) -> None:
+        """Update enrolled staff and their roles with a staff entry; ``change`` is its kind without ``staff.``."""
+        if change in {"carried", "renewed"}:
             roles = record.get("people", {})
             self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}
             self.disabled = {str(number) for number in record.get("disabled", ())}
@@ -185,9 +186,9 @@ class Facts:
         whom, role = record.get("whom"), record.get("role")
         if type(whom) is not str or role not in set(Role):
             return
-        if what == "disabled":
+        if change == "disabled":
             self.disabled.add(whom)
-        elif what in {"added", "enabled", "pin"}:
+        elif change in {"added", "enabled", "pin"}:
             self.people[whom] = role
-            if what != "pin":
+            if change != "pin":
                 self.disabled.discard(whom)

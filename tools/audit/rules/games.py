@@ -128,8 +128,8 @@ def _sum_refunded_cents(scope: Scope) -> int:
 
 def _compute_settled_cents(scope: Scope) -> int:
     """Return what a void game pays for bets that were already decided (derived by tools.audit.games)."""
-    paid = ("house:win", "house:push")
-    return sum(t.amount_cents for t in scope.entry.transfers if t.source in paid)
+    win_sources = ("house:win", "house:push")
+    return sum(t.amount_cents for t in scope.entry.transfers if t.source in win_sources)
 
 
 _DIMS_OF_PLAY: Final = {
@@ -160,12 +160,12 @@ _CLAIMS: Final = {
 
 
 def _require_removed(key: str, scope: Scope) -> Any:
-    """Return None if memory holds ``key``, which the entry must then clear, or else ABSENT."""
+    """Return None if memory holds ``key``, which the entry must then remove, or else ABSENT."""
     return ABSENT if scope.value_before(key) is None else None
 
 
-def _require_closed_claims(way: str) -> Any:
-    """Return the check that every claim of the game is closed with the payment method ``way``."""
+def _require_closed_claims(payment_method: str) -> Any:
+    """Return the check that every claim of the game to a linked level is closed with this payment method."""
 
     def check(scope: Scope) -> None:
         for key in ("awaiting_award", "undecided"):
@@ -174,8 +174,10 @@ def _require_closed_claims(way: str) -> Any:
             stored = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
             if stored.play_id != scope["play"]:
                 raise Differs(f"state.{key}: it is not a claim of {format_value(scope['play'])}")
-            if claim != (due := replace(stored, way=way)):
-                raise Differs(f"state.{key}: expected {format_value(due)}, found {format_value(claim)}")
+            if claim != (expected_claim := replace(stored, way=payment_method)):
+                raise Differs(
+                    f"state.{key}: expected {format_value(expected_claim)}, found {format_value(claim)}"
+                )
 
     return check
 
@@ -211,12 +213,12 @@ def _derive_result_count(scope: Scope) -> Any:
 
 def _list_slip_pools(scope: Scope) -> str:
     """Return the names of the progressive pools that the entry pays, separated by commas."""
-    named = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
-    return ", ".join(name for name in named if name)
+    pools = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
+    return ", ".join(name for name in pools if name)
 
 
 def _derive_handpay(scope: Scope) -> Any:
-    """Return the hand-pay owed at a game's end: money, prizes in kind, and the levels named on its slip."""
+    """Return the hand-pay owed at a game's end: money, prizes in kind, and the progressive levels named on its slip."""
     transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
     prizes = any(t.source.startswith("prizes:") for t in transfers)

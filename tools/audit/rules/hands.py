@@ -54,15 +54,15 @@ def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
 
 
 def _derive_slip(scope: Scope) -> Any:
-    """Return the slip: the amount owed, the payment methods, the staff present, and the form's text if any."""
+    """Return the hand-pay slip: the amount owed, payment methods, staff present, and the form's text if any."""
     handpay, record = _read_pending_handpay(scope), scope.record
     form = handpay.form
-    named = [] if form is None else list(form.persons)
+    form_persons = [] if form is None else list(form.persons)
     person, persons = record.get("person"), record.get("persons")
-    others = [each for each in persons if each not in named]
-    if person not in persons or list(dict.fromkeys((*named, *persons))) != persons:
+    others = [each for each in persons if each not in form_persons]
+    if person not in persons or list(dict.fromkeys((*form_persons, *persons))) != persons:
         raise Differs(
-            f"the slip names {format_value(persons)}, expected {format_value(person)} and {format_value(named)}"
+            f"the slip names {format_value(persons)}, expected {format_value(person)} and {format_value(form_persons)}"
         )
     if others and others[0] != person:
         raise Differs(f"{format_value(person)} paid, but {format_value(others)} were present")
@@ -83,7 +83,7 @@ def _check_tax_status(scope: Scope) -> bool:
     """Return whether the tax status agrees with the other hand-pays, and store it for later ones."""
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
-    scope.facts.pays(worth_cents, taxable=taxable)
+    scope.facts.record_handpay(worth_cents, taxable=taxable)
     return fits
 
 
@@ -104,21 +104,21 @@ def _derive_exchanged_handpay(scope: Scope) -> Any:
 
 def _derive_unclaimed_record(scope: Scope) -> Any:
     """Return the record of an unclaimed hand-pay: the accounts its money goes to, and the ruling."""
-    held, handpay = scope.held, _read_pending_handpay(scope)
-    if held is None:
+    reservation, handpay = scope.held, _read_pending_handpay(scope)
+    if reservation is None:
         raise Differs("nothing is reserved")
     flows = []
-    for t in held.transfers:
+    for t in reservation.transfers:
         prize = t.source.removeprefix("prizes:").removesuffix(":offered")
         goes_to = f"prizes:{prize}:unclaimed" if t.source.startswith("prizes:") else "house:orphan"
         flows.append([t.source, goes_to, t.amount_cents])
-    named = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
+    handpay_fields = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
     story = scope["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
         raise Differs(f"{format_value(persons)} are not all members of staff")
-    return {"id": handpay.id, "flows": flows, "story": {**ruling, **named}}
+    return {"id": handpay.id, "flows": flows, "story": {**ruling, **handpay_fields}}
 
 
 def _list_unclaimed_transfers(scope: Scope) -> Any:
@@ -140,10 +140,10 @@ def _derive_requested_handpay(scope: Scope) -> Any:
 
     Raises :class:`Differs` if the hand-pay already has that method.
     """
-    handpay, way = _read_pending_handpay(scope), scope.record["way"]
-    if (handpay.way or "hand") == way:
-        raise Differs(f"its payment method already was {format_value(way)}")
-    return to_json(replace(handpay, way="" if way == "hand" else way))
+    handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
+    if (handpay.way or "hand") == payment_method:
+        raise Differs(f"its payment method already was {format_value(payment_method)}")
+    return to_json(replace(handpay, way="" if payment_method == "hand" else payment_method))
 
 
 _HANDPAYS: Final = (
@@ -312,12 +312,12 @@ _HANDPAYS: Final = (
 # ---------------------------------------------------------------------------------------------- rulings
 def _derive_forfeit_details(scope: Scope) -> Any:
     """Return the details of a forfeit: the ruling of the record and the hand-pay it is about."""
-    record, named = (
+    record, handpay_fields = (
         scope.record,
         _select_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),
     )
     ruling = {key: record.get(key) for key in ("machine", "place", "reason", "persons")}
-    return {**ruling, **named}
+    return {**ruling, **handpay_fields}
 
 
 _RULINGS: Final = (

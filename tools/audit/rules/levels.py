@@ -46,21 +46,21 @@ _PRIZE: Final = {"pool": "$pool", "claim": "$claim", "sequence": "$contribution"
 
 
 def _require_ruling(ruling: str) -> Check:
-    """Return the check that a hit is closed by ``ruling`` if it was disputed, and otherwise proved."""
+    """Return the check that a progressive hit is closed by ``ruling`` if it was disputed, and otherwise proved."""
 
     def check(scope: Scope) -> None:
         key = f"held:{scope['claim']}"
-        held = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
-        if (held is not None) != (key in scope.entry.state):
+        held_prize = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
+        if (held_prize is not None) != (key in scope.entry.state):
             raise Differs("a held prize must end with its own ruling")
-        if held is None and (ruling == "decline" or scope.record["proved"] is False):
+        if held_prize is None and (ruling == "decline" or scope.record["proved"] is False):
             raise Differs("the prize is not proved, and nobody has ruled on it")
         expected = scope["pool"], scope["play"], scope["cents"], ruling
-        if held is not None and (
-            (held.pool, held.play_id, held.amount_cents, held.ruling) != expected
-            or (held.won or {}).get("claim") != scope["claim"]
+        if held_prize is not None and (
+            (held_prize.pool, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
+            or (held_prize.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(f"the ruling is another one: {format_value(held.ruling)}")
+            raise Differs(f"the ruling is another one: {format_value(held_prize.ruling)}")
 
     return check
 
@@ -84,7 +84,7 @@ def _check_ruling(scope: Scope) -> None:
         if key.startswith("held:") and held is not None
     }
     held_prize, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
-    own = None if data is None else parse_as(ClaimRecord, data, f"claim:{claim}")
+    own_claim = None if data is None else parse_as(ClaimRecord, data, f"claim:{claim}")
     names = ("pool", "play_id", "amount_cents", "why")
     doubted = (
         {}
@@ -92,18 +92,18 @@ def _check_ruling(scope: Scope) -> None:
         else {name: value for name, value in to_json(held_prize).items() if name in names}
     )
     state: dict[str, Any] = {}
-    owed = own is not None and own.way is None and own.amount_cents is None
+    owed = own_claim is not None and own_claim.way is None and own_claim.amount_cents is None
     if held_prize is not None:
-        done = owed or held_prize.won is None
-        state[f"held:{claim}"] = None if done else to_json(replace(held_prize, ruling=record["decision"]))
-    if own is not None and owed:
+        is_ruled = owed or held_prize.won is None
+        state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
+    if own_claim is not None and owed:
         cents = (
             held_prize.amount_cents
             if held_prize is not None and record["decision"] == "pay"
-            else own.shown_cents
+            else own_claim.shown_cents
         )
-        state[f"claim:{claim}"] = to_json(replace(own, amount_cents=cents, unanswered=True))
-        doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
+        state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, unanswered=True))
+        doubted |= {"pool": own_claim.pool, "play_id": own_claim.play_id, "awarded_cents": cents}
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
     if not state or (held_prize is not None and held_prize.ruling is not None):
@@ -115,21 +115,21 @@ def _check_ruling(scope: Scope) -> None:
         raise Differs(f"state: expected {format_value(state)}, found {format_value(dict(scope.entry.state))}")
 
 
-def _build_claim_pattern(way: str | None) -> dict[str, Pattern]:
-    """Return the pattern of the claim of a mystery prize, paid by the method ``way``."""
+def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
+    """Return the pattern of the claim of a mystery prize that is paid by this payment method."""
     return {
         **_CLAIM,
         "mystery": True,
         "after": "$contribution",
         "shown_cents": "$cents",
         "amount_cents": "$cents",
-        "way": way,
+        "way": payment_method,
         "unanswered": False,
     }
 
 
 def _derive_lost_paid_hits(scope: Scope) -> dict[str, Any]:
-    """Return, by storage key, the paid hits of a pool that came after the controller's recorded count."""
+    """Return, by storage key, a pool's paid hits that the controller's recorded count does not include."""
     return {
         f"claim:{claim}": to_json(claim_record)
         for claim, claim_record in scope.facts.closed.items()

@@ -148,18 +148,18 @@ _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
 """Who cleared a fault under the rules of earlier versions, whose journals are audited too."""
 
 
-def _require_clearable_faults(by: str) -> Any:
-    """Return the check that each fault the record clears was active and may be cleared by ``by``."""
+def _require_clearable_faults(authority: str) -> Any:
+    """Return the check that each fault the record clears was active and may be cleared by this authority."""
 
     def test(scope: Scope) -> bool:
         record = scope.record
         codes = record["codes"]
-        due = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
+        expected_state = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
         standing = [scope.value_before(f"fault:{code}") for code in codes]
         return (
             len(set(codes)) == len(codes)
-            and dict(scope.entry.state) == due
-            and all(type(fault) is dict and fault["cleared_by"] == by for fault in standing)
+            and dict(scope.entry.state) == expected_state
+            and all(type(fault) is dict and fault["cleared_by"] == authority for fault in standing)
         )
 
     return require(

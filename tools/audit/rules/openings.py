@@ -22,21 +22,21 @@ from tools.audit.rules.rule import Move, Rule
 
 
 def _check_collection(scope: Scope) -> None:
-    """Check what an intervention stores about the collection of the boxes.
+    """Check what an intervention stores about a collection of the cash boxes.
 
     A collection stores, for each box, its meter now and at the previous collection. Any other work stores
     nothing.
     """
     opened: Any = scope.value_before("intervention")
     if opened["kind"] != "collection":
-        due = None
+        expected = None
     else:
-        last: Any = scope.value_before("collected")
-        before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
+        last_collection: Any = scope.value_before("collected")
+        meters_before = dict.fromkeys(BOXES, 0) if last_collection is None else last_collection["after"]
         values = read_meters(scope.ledger).values
-        after = {box: values[meter] for box, meter in BOXES.items()}
-        due = {"id": opened["id"], "before": before, "after": after, "counted": []}
-    if not is_json_equal(scope.entry.state.get(format_storage_key("collected", scope.position)), due):
+        meters_now = {box: values[meter] for box, meter in BOXES.items()}
+        expected = {"id": opened["id"], "before": meters_before, "after": meters_now, "counted": []}
+    if not is_json_equal(scope.entry.state.get(format_storage_key("collected", scope.position)), expected):
         raise Differs("state.collected: it does not agree with the meters")
 
 
@@ -44,16 +44,20 @@ _is_slip = require("the ticket is not a slip", lambda scope: scope["id"].startsw
 
 
 def _check_box_count(scope: Scope) -> None:
-    """Check that the box was not counted before, and that its metered amount and difference are right."""
-    last, record = scope["last"], scope.record
+    """Check that the cash box was not counted before, and that its metered amount and difference are right."""
+    collection, record = scope["last"], scope.record
     box = record["box"]
-    metered_cents = last["after"][box] - last["before"][box]
-    due = last["id"], metered_cents, record["counted_cents"] - metered_cents
-    if (record["collection"], record["metered_cents"], record["difference_cents"]) != due or box in last[
-        "counted"
-    ]:
+    metered_cents = collection["after"][box] - collection["before"][box]
+    expected = collection["id"], metered_cents, record["counted_cents"] - metered_cents
+    if (
+        record["collection"],
+        record["metered_cents"],
+        record["difference_cents"],
+    ) != expected or box in collection["counted"]:
         raise Differs("it is not a count of the last collection, or its difference is wrong")
-    if not is_json_equal(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
+    if not is_json_equal(
+        scope.value_after("collected"), {**collection, "counted": [*collection["counted"], box]}
+    ):
         raise Differs("state.collected: another box was counted")
 
 
@@ -83,7 +87,7 @@ RULES: Final = (
             "disabled:intervention": {"reason": "$reason", "since": "$since"},
         },
         also=(
-            require_new_id("intervention", "number", here=True),
+            require_new_id("intervention", "number", is_entry_id=True),
             check_in_menu,
         ),
     ),
@@ -127,7 +131,7 @@ RULES: Final = (
         entry=entries.SLIP_ORDERED,
         id="$slip:text",
         also=(
-            require_new_id("slip", "slip", here=True),
+            require_new_id("slip", "slip", is_entry_id=True),
             require(
                 "its meters or its witness are others",
                 lambda scope: (

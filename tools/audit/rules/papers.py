@@ -28,7 +28,7 @@ _CASHABLE: Final = "credit:{position}:cashable"
 
 
 def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
-    """Return the pattern of the stored bill or ticket in the phase ``phase``."""
+    """Return the pattern of the stored bill or ticket in this phase of its acceptance."""
     return {
         "id": "$paper",
         "amount_cents": "$held_cents",
@@ -58,7 +58,7 @@ def _check_host_sees_pending(scope: Scope) -> None:
 
 
 def _derive_state_after_return(scope: Scope) -> Any:
-    """Return the host's record after a disputed ticket is returned, or ABSENT if it does not change."""
+    """Return the host's record of a disputed ticket after its return, or ABSENT if it does not change."""
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
         return ABSENT
@@ -72,26 +72,27 @@ def _derive_restricted_terms(scope: Scope) -> Any:
     if format_storage_key("restricted", scope.position) not in scope.entry.state:
         return ABSENT
     # expired terms are removed if no credit is under them
-    left = scope.record_before(RestrictedTerms, "restricted")
+    terms = scope.record_before(RestrictedTerms, "restricted")
     day = scope.entry.time_utc.date() + timedelta(
         days=1
     )  # the latest possible local date, whatever the time zone
-    over = left is not None and bool(left.expires) and date.fromisoformat(left.expires) < day
-    if not over or scope.ledger.available_cents(scope.credit("restricted")):
+    is_expired = terms is not None and bool(terms.expires) and date.fromisoformat(terms.expires) < day
+    if not is_expired or scope.ledger.available_cents(scope.credit("restricted")):
         raise Differs("state.restricted: the terms of restricted credit have not expired")
     return None
 
 
 def _check_host_value(scope: Scope) -> None:
-    """Check that the ticket is redeemed with the amount and kind that the host stated for it."""
+    """Check that the ticket is redeemed with the amount and kind of credit that the host stated for it."""
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is None or stored.id != scope["id"]:
         return
-    stated = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
-    found = scope["cents"], scope["credit"], scope["number"], str(stored.status)
-    if stated != found:
+    host_value = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
+    recorded = scope["cents"], scope["credit"], scope["number"], str(stored.status)
+    if host_value != recorded:
         raise Differs(
-            f"the host stated {format_value(stated)} for this ticket, but it is redeemed as {format_value(found)}"
+            f"the host stated {format_value(host_value)} for this ticket, "
+            f"but it is redeemed as {format_value(recorded)}"
         )
 
 
@@ -117,7 +118,7 @@ _PAPERS: Final = (
         moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
         state={"paper": _build_order_pattern("")},
         also=(
-            require_new_id("bill", here=True),
+            require_new_id("bill", is_entry_id=True),
             require("no bill has this value", lambda scope: is_denomination(scope["cents"])),
         ),
     ),
@@ -216,16 +217,18 @@ _PAPERS: Final = (
 def _check_coin_transfers(scope: Scope) -> None:
     moves = scope.entry.transfers
     half = len(moves) // 2
-    paid = [t.amount_cents for t in moves[:half]]
+    coins_cents = [t.amount_cents for t in moves[:half]]
     fell = [t.amount_cents for t in moves[half:]]
     worth = [t.dims.get("coin_cents") for t in moves[:half]]
-    if not all(map(is_denomination, paid)):
-        raise Differs(f"no coins have the value {paid} cents")
-    if paid != fell or paid != worth:
-        raise Differs(f"coins of {paid} cents are credited, counted as {worth}, but {fell} were inserted")
-    due = {"coins_accepted": half} if half else {}
-    if dict(scope.entry.counts) != due:
-        raise Differs(f"counts: expected {due}, found {dict(scope.entry.counts)}")
+    if not all(map(is_denomination, coins_cents)):
+        raise Differs(f"no coins have the value {coins_cents} cents")
+    if coins_cents != fell or coins_cents != worth:
+        raise Differs(
+            f"coins of {coins_cents} cents are credited, counted as {worth}, but {fell} were inserted"
+        )
+    expected_counts = {"coins_accepted": half} if half else {}
+    if dict(scope.entry.counts) != expected_counts:
+        raise Differs(f"counts: expected {expected_counts}, found {dict(scope.entry.counts)}")
 
 
 def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:

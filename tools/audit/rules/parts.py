@@ -22,21 +22,21 @@ ABSENT: Final = object()
 _FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
 
 
-def require_new_id(kind: str, name: str = "id", *, here: bool = False) -> Check:
+def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
     """Return the check that the text bound to ``name`` is an id of ``kind`` from this journal.
 
-    With ``here``, it must be the id of the entry itself. Ids of earlier versions, which do not identify their
-    journal, are accepted.
+    With ``is_entry_id``, it must be the id of the entry itself. Ids of earlier versions, which do not
+    identify their journal, are accepted.
     """
 
     def check(scope: Scope) -> None:
         value = scope[name]
-        found = _FRESH.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
+        match = _FRESH.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
         if (
-            found is None
-            or int(found[1]) > scope.entry.sequence
-            or (here and int(found[1]) != scope.entry.sequence)
-            or found[2] not in {None, scope.facts.mark}
+            match is None
+            or int(match[1]) > scope.entry.sequence
+            or (is_entry_id and int(match[1]) != scope.entry.sequence)
+            or match[2] not in {None, scope.facts.mark}
         ):
             raise Differs(f"{format_value(value)} is not an id of a {kind} of this journal")
 
@@ -58,7 +58,7 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
 
 
 def credit_cents(scope: Scope) -> int:
-    """Return the player's credit of every kind before the entry, without reserved credit."""
+    """Return the player's credit of every kind before the entry, in minor units, without reserved credit."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
 
 
@@ -79,15 +79,15 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
             if scope.value_before("cash_out_goes_on") is True
             else scope.record_before(CashOutRest, "cash_out_goes_on")
         )
-        due = (
+        expected = (
             remainder.in_coins
             if remainder is not None and remainder.rest_cents == sum_money_cents(scope)
             else None
         )
         record = scope.record_after(kind, key)
-        found = None if record is None else record.in_coins
-        if found != due:
-            raise Differs(f"state.{key}.in_coins: expected {due}, found {found}")
+        recorded = None if record is None else record.in_coins
+        if recorded != expected:
+            raise Differs(f"state.{key}.in_coins: expected {expected}, found {recorded}")
 
     return check
 
@@ -103,10 +103,10 @@ def derive_debit_transfers(
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
     if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
         raise Differs(f"it takes {format_value(amount_cents)} cents from credits of {there_cents}")
-    moved: tuple[Transfer, ...] = build_credit_transfers(
+    transfers: tuple[Transfer, ...] = build_credit_transfers(
         amount_cents, target, scope.ledger.available_cents, kinds, position
     )
-    return [(part.source, part.target, part.amount_cents) for part in moved]
+    return [(part.source, part.target, part.amount_cents) for part in transfers]
 
 
 def format_head(scope: Scope) -> str:
@@ -121,13 +121,13 @@ def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
     """
 
     def check(scope: Scope) -> None:
-        made = make(scope)
-        due = to_json(made) if is_record(made) else made
-        found = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
-        if due is ABSENT and found is ABSENT:
+        derived = make(scope)
+        expected = to_json(derived) if is_record(derived) else derived
+        stored = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
+        if expected is ABSENT and stored is ABSENT:
             return
-        if due is ABSENT or found is ABSENT or not is_json_equal(found, due):
-            texts = ["nothing" if each is ABSENT else format_value(each) for each in (found, due)]
+        if expected is ABSENT or stored is ABSENT or not is_json_equal(stored, expected):
+            texts = ["nothing" if each is ABSENT else format_value(each) for each in (stored, expected)]
             raise Differs(f"state.{key}: expected {texts[1]}, found {texts[0]}")
 
     return check
@@ -142,12 +142,12 @@ def read_nonzero_meters(scope: Scope, *, since: bool = False) -> dict[str, int]:
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
-def require(what: str, test: Callable[[Scope], bool]) -> Check:
-    """Return the check that ``test`` returns True; otherwise the finding is the text ``what``."""
+def require(finding: str, test: Callable[[Scope], bool]) -> Check:
+    """Return the check that ``test`` returns True for the entry; otherwise it reports the text ``finding``."""
 
     def check(scope: Scope) -> None:
         if not test(scope):
-            raise Differs(what)
+            raise Differs(finding)
 
     return check
 
@@ -158,20 +158,20 @@ def derive_session(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) 
         scope.facts.session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.session:
         return ABSENT
-    before = scope.record_before(SessionRecord, "session")
-    if before is None:  # a new session starts with this game
-        now = scope.record_after(SessionRecord, "session")
-        before = SessionRecord(
-            since="" if now is None else now.since,
+    session = scope.record_before(SessionRecord, "session")
+    if session is None:  # a new session starts with this game
+        recorded_session = scope.record_after(SessionRecord, "session")
+        session = SessionRecord(
+            since="" if recorded_session is None else recorded_session.since,
             wagered_cents=0,
             won_cents=0,
             time_reminders=0,
             spend_reminders=0,
         )
     return replace(
-        before,
-        wagered_cents=before.wagered_cents + wagered_cents,
-        won_cents=before.won_cents + won_cents,
+        session,
+        wagered_cents=session.wagered_cents + wagered_cents,
+        won_cents=session.won_cents + won_cents,
     )
 
 

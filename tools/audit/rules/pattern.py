@@ -117,7 +117,7 @@ def format_storage_key(key: str, position: int) -> str:
 # ------------------------------------------------------------------------------------------ kinds of patterns
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A pattern: an array of at least ``least`` values that all match ``pattern``.
+    """A pattern that an array matches if it has at least ``least`` values and all match ``pattern``.
 
     A name bound by one value is not bound for the next.
     """
@@ -128,7 +128,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A pattern that one of several alternatives must match; they are tried in order."""
+    """A pattern that a value matches if it matches one of several alternatives, tried in order."""
 
     patterns: tuple[Pattern, ...]
 
@@ -138,14 +138,14 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A pattern: exactly the value that the function returns for the scope."""
+    """A pattern that only one value matches: the one that the function returns for the scope."""
 
     make: Callable[[Scope], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class But:
-    """A pattern: the object bound to ``name``, with ``changes`` to its members and without those in ``less``."""
+    """A pattern for the object bound to ``name``, with ``changes`` to its members and without those in ``less``."""
 
     name: str
     changes: Mapping[str, Pattern]
@@ -159,7 +159,7 @@ class But:
 
 @dataclass(frozen=True, slots=True)
 class Has:
-    """A pattern: an object with at least these members, which is then bound to ``name``."""
+    """A pattern for an object with at least these members; a matching object is bound to ``name``."""
 
     name: str
     members: Mapping[str, Pattern]
@@ -171,7 +171,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A pattern: the id that follows from the entry's own sequence number, in the present or the earlier form."""
+    """A pattern for an id derived from the entry's own sequence number, in the present or the earlier form."""
 
 
 OWN: Final = Own()
@@ -220,17 +220,17 @@ TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
 }
 
 
-def is_json_equal(left: Any, right: Any) -> bool:
+def is_json_equal(first: Any, second: Any) -> bool:
     """Return whether two JSON values are equal; 1 does not equal True."""
-    if type(left) is not type(right):
+    if type(first) is not type(second):
         return False
-    if type(left) is dict:
-        return left.keys() == right.keys() and all(
-            is_json_equal(value, right[key]) for key, value in left.items()
+    if type(first) is dict:
+        return first.keys() == second.keys() and all(
+            is_json_equal(value, second[key]) for key, value in first.items()
         )
-    if type(left) is list:
-        return len(left) == len(right) and all(map(is_json_equal, left, right))
-    return bool(left == right)
+    if type(first) is list:
+        return len(first) == len(second) and all(map(is_json_equal, first, second))
+    return bool(first == second)
 
 
 def format_value(value: Any) -> str:
@@ -291,27 +291,28 @@ def _compile_name(text: str) -> Matcher:
         if not (fits(value, scope) or (nullable and value is None)):
             raise Differs(f"{format_value(value)} is not a valid {kind}")
         if name:
-            known = scope.names.setdefault(name, value)
-            if known is not value and not is_json_equal(known, value):
-                raise Differs(f"expected {format_value(known)}, found {format_value(value)}")
+            bound_value = scope.names.setdefault(name, value)
+            if bound_value is not value and not is_json_equal(bound_value, value):
+                raise Differs(f"expected {format_value(bound_value)}, found {format_value(value)}")
 
     return match
 
 
 class Template:
-    """A text built from named values."""
+    """A text pattern built from bound names, such as ``fault:{code}``."""
 
     def __init__(self, text: str) -> None:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
     def fill(self, scope: Scope) -> str | None:
-        """Return the text, or None if a name is not bound yet."""
-        known = scope.names
-        if any(name not in known for name in self.names):
+        """Return the text with the bound values filled in, or None if a name is not bound yet."""
+        bound_values = scope.names
+        if any(name not in bound_values for name in self.names):
             return None
         return "".join(
-            part if n % 2 == 0 else str(known[part.partition(":")[0]]) for n, part in enumerate(self.parts)
+            part if n % 2 == 0 else str(bound_values[part.partition(":")[0]])
+            for n, part in enumerate(self.parts)
         )
 
     def find_bindings(self, value: object, scope: Scope) -> dict[str, Any] | None:
@@ -356,7 +357,7 @@ def compile_part(pattern: Mapping[str, Pattern]) -> Matcher:
 
 
 def _find_prefix(key: str) -> str:
-    """Return the prefix that a member's name has in common with others, or "" if it has none."""
+    """Return the prefix that a pattern member's name shares with others (``fault:``), or "" if it has none."""
     head, colon, _ = key.partition(":")
     return key[: key.index("{")] if "{" in key else f"{head}:" if colon else ""
 
@@ -364,6 +365,7 @@ def _find_prefix(key: str) -> str:
 def _compile_object(  # noqa: C901 (one loop over one object)
     pattern: Mapping[str, Pattern], *, is_partial: bool = False
 ) -> Matcher:
+    """Return a matcher of objects; a partial one matches only the members that the pattern lists."""
     prefixes = tuple(_find_prefix(key) for key in pattern if _find_prefix(key))
     plain: dict[str, tuple[bool, Matcher]] = {}
     templates: list[tuple[Template, bool, Matcher]] = []
@@ -407,20 +409,21 @@ def _compile_object(  # noqa: C901 (one loop over one object)
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
-        seen = 0
+        matched_count = 0
         for key, (may_miss, matcher) in plain.items():
             if key in value:
-                seen += 1
+                matched_count += 1
                 _match_at_key(key, matcher, value[key], scope)
             elif not may_miss:
                 raise Differs(f"{key} is missing")
-        if templates or (seen != len(value) and (prefixes or not is_partial)):
+        if templates or (matched_count != len(value) and (prefixes or not is_partial)):
             match_templates(value, scope)
 
     return match
 
 
 def _match_at_key(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+    """Match a member of an object; in an error, put the member's name in front of the path."""
     try:
         matcher(value, scope)
     except Differs as differs:

@@ -94,7 +94,7 @@ def _is_paused(scope: Scope) -> bool:
 
 
 def _is_off(scope: Scope) -> bool:
-    """Return whether staff have withdrawn the game of the entry, or its denomination."""
+    """Return whether staff have withdrawn the game of the entry, or its denomination, from the offer."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
     return scope["game"] in options["off"] or scope["denomination"] not in offered

@@ -41,12 +41,12 @@ _IS_KNOWN: Final[Mapping[Condition, Callable[[Facts, Any], bool]]] = {
 
 
 class DiffersFromDeclaration(Differs):
-    """An entry that does not have the form the rule's declaration states; another rule of its kind may fit."""
+    """Raised if an entry does not have the form the rule's declaration states; another rule of its kind may fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer from ``source`` to ``target`` (patterns) of ``cents``, with the dimensions ``dims``.
+    """A transfer that a rule requires: from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``.
 
     ``many``: any number of such transfers is allowed, each with its own bound names. ``may_miss``: the
     transfer is optional.
@@ -111,7 +111,7 @@ class Rule:
         self._check_machine_state(scope)
         if self.entry.settles:
             self._check_reservation(scope)
-        late = self._match_memory(scope)
+        late_matchers = self._match_memory(scope)
         for name, matcher, value in (
             ("record", self._record, transaction.record),
             ("state", self._state, self._strip_position(transaction.state, scope.position)),
@@ -120,7 +120,7 @@ class Rule:
             ("counts", self._counts, transaction.counts),
         ):
             _match_at_name(name, matcher, value, scope)
-        for key, matcher in late:
+        for key, matcher in late_matchers:
             _match_at_name("before", matcher, scope.value_before(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
@@ -163,26 +163,26 @@ class Rule:
 
     def _check_reservation(self, scope: Scope) -> None:
         """Check that the entry ends an open reservation of a kind it may end, and bind its first transfer."""
-        held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
-        if held is None:
+        reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
+        if reservation is None:
             raise Differs(f"there is no reservation {format_value(scope.entry.transaction.ref)}")
-        kind = scope.facts.reserved_as.get(held.id, held.kind)
+        kind = scope.facts.reserved_as.get(reservation.id, reservation.kind)
         kinds = self.entry.settled_kinds
         if kind not in kinds:
             raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(kinds)}")
-        scope.held = held
-        first = held.transfers[0]
+        scope.held = reservation
+        first = reservation.transfers[0]
         scope.names.update(held_source=first.source, held_target=first.target, held_cents=first.amount_cents)
 
     def _match_memory(self, scope: Scope) -> list[tuple[str, Matcher]]:
-        """Match what memory held before the entry; return the keys that contain names not bound yet."""
-        late = []
+        """Match what memory held before the entry; return (key, matcher) for keys with names not bound yet."""
+        late_matchers = []
         for key, matcher in self._before:
             if "{" in key:
-                late.append((key, matcher))
+                late_matchers.append((key, matcher))
             else:
                 _match_at_name(f"memory.{key}", matcher, scope.value_before(key), scope)
-        return late
+        return late_matchers
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
         """Return the state with the keys that the first position would use.
@@ -205,26 +205,32 @@ class Rule:
         return bare
 
     def _check_moves(self, transfers: tuple[Transfer, ...], scope: Scope) -> None:
+        """Check that the entry makes the transfers of the rule, in order, and no others. Raises :class:`Differs`."""
         if isinstance(self.moves, Derived):
-            wanted = [tuple(each) for each in self.moves.make(scope)]
-            found = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
-            if wanted != found or len(found) != len(transfers):
-                raise Differs(f"expected the transfers {format_value(wanted)}")
+            expected = [tuple(each) for each in self.moves.make(scope)]
+            recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
+            if expected != recorded or len(recorded) != len(transfers):
+                raise Differs(f"expected the transfers {format_value(expected)}")
             return
-        left = list(transfers)
+        unmatched = list(transfers)
         for move, matchers in self._moves:
-            while left and _fits(left[0], matchers, scope, known=not (move.many or move.may_miss)):
-                left.pop(0)
+            while unmatched and _fits(
+                unmatched[0], matchers, scope, keep_names=not (move.many or move.may_miss)
+            ):
+                unmatched.pop(0)
                 if not move.many:
                     break
             else:
                 if not (move.many or move.may_miss):
-                    due = f"{move.source} to {move.target}"
-                    raise Differs(f"expected a transfer from {due}")
-        if left:
-            raise Differs(f"a transfer from {left[0].source} to {left[0].target} is not allowed here")
+                    missing_move = f"{move.source} to {move.target}"
+                    raise Differs(f"expected a transfer from {missing_move}")
+        if unmatched:
+            raise Differs(
+                f"a transfer from {unmatched[0].source} to {unmatched[0].target} is not allowed here"
+            )
 
     def _check_persons(self, scope: Scope) -> None:
+        """Check that enough people are named, and that the role of each includes the rule's permission."""
         if self.may is None:
             return
         record: Any = scope.entry.record
@@ -299,6 +305,7 @@ def _accept_anything(_value: Any, _scope: Scope) -> None:
 
 
 def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:
+    """Match a part of the entry; in an error, put the part's name in front of the path."""
     try:
         matcher(value, scope)
     except Differs as differs:
@@ -306,17 +313,17 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: Scope) -> Non
         raise
 
 
-def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, known: bool) -> bool:
-    """Return whether a transfer matches a move; with ``known``, names that it binds stay bound."""
-    before = scope.names
-    scope.names = dict(before)
+def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, keep_names: bool) -> bool:
+    """Return whether a transfer matches a rule's move; with ``keep_names``, names that it binds stay bound."""
+    names_before = scope.names
+    scope.names = dict(names_before)
     parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))
     try:
         for matcher, part in zip(matchers, parts, strict=True):
             matcher(part, scope)
     except Differs:
-        scope.names = before
+        scope.names = names_before
         return False
-    if not known:
-        scope.names = before
+    if not keep_names:
+        scope.names = names_before
     return True

@@ -19,11 +19,11 @@ def _is_next_change(scope: Scope) -> bool:
     """Return whether the entry is the next change of the staff list, and consistent with the list before it."""
     facts, roster, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest = scope.names.get("digest")
-    due = number if digest is None else {"number": number, "digest": digest}
+    expected = number if digest is None else {"number": number, "digest": digest}
     first = not facts.people
     return (
         number == int((roster["number"] if type(roster) is dict else roster) or 0) + 1
-        and scope.value_after("staff") == due
+        and scope.value_after("staff") == expected
         and scope.entry.id == (f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}")
         and scope["role"] in set(Role)
         and NUMBER.fullmatch(scope["whom"]) is not None

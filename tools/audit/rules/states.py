@@ -27,7 +27,7 @@ _STATELESS: Final = tuple(
 
 
 class _Books:
-    """The values that a journal has stored up to the current entry."""
+    """The values that a journal has stored in memory up to the current entry, by key."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
@@ -67,15 +67,15 @@ class _Remembered:
 def derive_machine_state(ledger: Ledger, position: int, facts: Facts) -> State:
     """Return the machine state that follows from a position's memory."""
     key = position, PlayKey.GAME in ledger.state
-    known = facts.states.get(key)
-    if known is None:
+    state = facts.states.get(key)
+    if state is None:
         remembered: Any = _Remembered(ledger, position)
-        known = facts.states[key] = FEATURES.rules.derive_state(remembered)
-    return known
+        state = facts.states[key] = FEATURES.rules.derive_state(remembered)
+    return state
 
 
 def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
-    """Return the state of the first position that would follow from its memory if it had an open game."""
+    """Return the machine state that the first position's memory would give if it had an open game."""
     ledger.state[PlayKey.GAME] = {"play_id": ""}
     try:
         return derive_machine_state(ledger, 1, facts)

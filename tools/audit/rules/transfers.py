@@ -46,8 +46,8 @@ def _check_contradicted_amount(scope: Scope) -> None:
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         raise Differs("state.tickets: no ticket ledger is known")
-    before = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
-    lower = [known - cents for known, cents in before if known != cents]
+    base_pairs = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
+    lower = [known - cents for known, cents in base_pairs if known != cents]
     if lower != [scope.record["amount_cents"]] or replace(now, base=was.base) != was:
         raise Differs(
             "it must subtract the amount of one redemption from the ledger's base, and nothing else"
@@ -136,15 +136,16 @@ _WAYS: Final = {
 
 
 def _read_result(scope: Scope) -> TransferRecord:
+    """Return the recorded result of a host's transfer."""
     return scope.typed_record(TransferRecord)
 
 
 def _derive_transfers(scope: Scope) -> Any:
     """Return the transfers of a host's order by kind of credit, as its recorded result states them."""
-    way, cents = scope["way"], _read_result(scope).cents
-    if way not in _WAYS:
-        raise Differs(f"{format_value(way)} is not a valid transfer type")
-    source, target = _WAYS[way]
+    transfer_type, cents = scope["way"], _read_result(scope).cents
+    if transfer_type not in _WAYS:
+        raise Differs(f"{format_value(transfer_type)} is not a valid transfer type")
+    source, target = _WAYS[transfer_type]
     return sorted(
         (
             source.format(kind=kind, position=scope.position),
@@ -157,12 +158,13 @@ def _derive_transfers(scope: Scope) -> Any:
 
 
 def _check_moves_match_result(scope: Scope) -> None:
+    """Check that the entry makes exactly the transfers that the recorded result of the host's order states."""
     transfers = scope.entry.transfers
-    found = sorted((t.source, t.target, t.amount_cents) for t in transfers)
-    due = _derive_transfers(scope)
-    if found != due or any(t.dims for t in transfers):
-        raise Differs(f"it moves {format_value(found)}, but its result states {format_value(due)}")
-    total_cents, requested_cents = sum(cents for _, _, cents in found), scope["asked"]
+    recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
+    expected = _derive_transfers(scope)
+    if recorded != expected or any(t.dims for t in transfers):
+        raise Differs(f"it moves {format_value(recorded)}, but its result states {format_value(expected)}")
+    total_cents, requested_cents = sum(cents for _, _, cents in recorded), scope["asked"]
     status = "full" if total_cents == requested_cents else "partial"
     if scope["status"] != status or total_cents > requested_cents:
         raise Differs(

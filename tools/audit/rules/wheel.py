@@ -16,8 +16,8 @@ _BEFORE: Final = {"wheel_spin": "$was:object"}
 def _are_earlier_recorded(scope: Scope) -> bool:
     """Return whether the earlier wheel numbers that the new spin carries were recorded before."""
     was, now = scope.record_before(WheelSpin, "wheel_spin"), scope.record_after(WheelSpin, "wheel_spin")
-    known = {} if was is None else was.numbers
-    return now is not None and now.earlier.items() <= known.items()
+    recorded_numbers = {} if was is None else was.numbers
+    return now is not None and now.earlier.items() <= recorded_numbers.items()
 
 
 def _is_spin_awaited(scope: Scope) -> bool:

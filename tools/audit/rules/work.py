@@ -26,13 +26,13 @@ _NONE_INSTALLED: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: Scope) -> None:
-    """Check that the recorded change of version, signer and components is the actual one."""
+    """Check that the recorded change of software version, signer and components is the actual one."""
     before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
-    due = {name: [before[name], now[name]] for name in ("version", "signer")}
+    expected = {name: [before[name], now[name]] for name in ("version", "signer")}
     if not is_json_equal(
         recorded,
-        due
+        expected
         | {
             "components": {
                 name: list(digests)
@@ -55,12 +55,12 @@ def _is_only_recorded_change(scope: Scope) -> bool:
         was = before["denominations_cents"].get(
             game
         )  # without an entry, all installed denominations were offered
-        due = chosen if was is None else sorted({*was, cents} if on else {*was} - {cents})
+        expected = chosen if was is None else sorted({*was, cents} if on else {*was} - {cents})
         others = {**before["denominations_cents"], game: chosen}
         return (
             bool(chosen)
             and (cents in chosen) is on
-            and chosen == due
+            and chosen == expected
             and is_json_equal(after, {**before, "denominations_cents": others})
         )
     name = f"{option}_cents"
@@ -134,7 +134,7 @@ RULES: Final = (
         entry=staff.TEST_STARTED,
         id="$id:text",
         may=Permission.TEST_DEVICES,
-        also=(require_new_id("test", here=True), check_in_menu),
+        also=(require_new_id("test", is_entry_id=True), check_in_menu),
     ),
     Rule(
         entry=staff.TOUCH_CALIBRATED,

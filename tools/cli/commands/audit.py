@@ -209,10 +209,10 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
         path = Path(text)
         lines = read_contents(path).decode().split() if path.is_file() else [text]
         for line in lines:
-            sequence, _, known = _convert_metric_to_witness(line).partition(":")
-            known = known.lower()
+            sequence, _, hash_hex = _convert_metric_to_witness(line).partition(":")
+            hash_hex = hash_hex.lower()
             counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
-            is_hash_prefix = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set(
+            is_hash_prefix = _WITNESS_DIGITS <= len(hash_hex) <= _HASH_DIGITS and not set(hash_hex) - set(
                 "0123456789abcdef"
             )
             if not (counted and is_hash_prefix):
@@ -220,7 +220,7 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
                     f"{make_printable(line)!r} is not a witness: write SEQUENCE:HASH,"
                     f" with at least {_WITNESS_DIGITS} hexadecimal digits"
                 )
-            yield int(sequence), known
+            yield int(sequence), hash_hex
 
 
 def _convert_metric_to_witness(line: str) -> str:
@@ -278,13 +278,13 @@ def _verify_copies(
     # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
-        one = create_auditor(points[0])
+        auditor = create_auditor(points[0])
         first = _conclude_audit(
-            one.run(view.iter_bodies(one.reached[0]), head=head, jobs=jobs), one, points[0]
+            auditor.run(view.iter_bodies(auditor.reached[0]), head=head, jobs=jobs), auditor, points[0]
         )
-        place = JournalLocation(DiskStorage(), folder, second)
+        location = JournalLocation(DiskStorage(), folder, second)
         two = create_auditor(points[1])
-        bodies = view.iter_second_medium_bodies(place, two.reached[0])
+        bodies = view.iter_second_medium_bodies(location, two.reached[0])
         reports = {
             "first copy": first,
             "second copy": _conclude_audit(two.run(bodies, head=head, jobs=jobs), two, points[1]),
@@ -439,12 +439,12 @@ def entry(*, number: int, state: Path | None) -> None:
     """Print the complete entry NUMBER as JSON."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
-            found = next(view.entries(since=number - 1, limit=1), None)
+            stored_entry = next(view.entries(since=number - 1, limit=1), None)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    if found is None or found.sequence != number:
+    if stored_entry is None or stored_entry.sequence != number:
         raise click.ClickException(f"there is no entry {number}")
-    echo(make_printable(found.body.decode()))
+    echo(make_printable(stored_entry.body.decode()))
 
 
 command.add_command(inspect_)

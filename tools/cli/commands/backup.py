@@ -44,11 +44,11 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     folder = state or default_state_dir()
     try:
         prove(load_roster(folder), person, Permission.ENROL)
-        made = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
-        replace_private(out, made.text(load_machine_key(folder)))
+        backup = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
+        replace_private(out, backup.text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{out}: {', '.join(made.files)} of machine {made.machine}, at entry {made.sequence}")
+    echo(f"{out}: {', '.join(backup.files)} of machine {backup.machine}, at entry {backup.sequence}")
 
 
 @command.command("show")
@@ -57,16 +57,16 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
 def show_(file: Path, *, form: Form) -> None:
     """Show the contents of FILE, and the machine it belongs to."""
     try:
-        found = Backup.read(file)
+        backup = Backup.read(file)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     fields = {
-        "machine": found.machine,
-        "key": format_fingerprint(bytes.fromhex(found.public_key)),
-        "made": found.at,
-        "journal's entry then": found.sequence,
+        "machine": backup.machine,
+        "key": format_fingerprint(bytes.fromhex(backup.public_key)),
+        "made": backup.at,
+        "journal's entry then": backup.sequence,
     }
-    rows = [(name, len(data)) for name, data in found.files.items()]
+    rows = [(name, len(data)) for name, data in backup.files.items()]
     show(
         form,
         build_facts_table(fields.items()),
@@ -95,11 +95,11 @@ def restore(
     if person == second_person:
         raise click.ClickException("two different people are needed")
     try:
-        found = Backup.read(file)
+        backup = Backup.read(file)
         folder.prepare()
         lock = FolderLock(folder.root)
         try:
-            for line in _restore(folder, found, cabinet, (person, second_person), reason):
+            for line in _restore(folder, backup, cabinet, (person, second_person), reason):
                 echo(line)
         finally:
             lock.release()
@@ -108,10 +108,10 @@ def restore(
 
 
 def _restore(
-    folder: StateFolder, found: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
+    folder: StateFolder, backup: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
 ) -> list[str]:
-    """Restore a backup, and return what was done. Raises OperatorError before anything is written."""
-    text = found.files[CABINET].decode()
+    """Restore a backup on a stopped machine; return what was done. Raises OperatorError before it writes anything."""
+    text = backup.files[CABINET].decode()
     file, faults = read(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
@@ -119,51 +119,55 @@ def _restore(
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
     used = JournalLocation(DiskStorage(), folder.root, second).has_journal
     if used:
-        _require_later_journal(folder, found, second)
-    roster_of_backup = _read_roster(folder, found)
+        _require_later_journal(folder, backup, second)
+    roster_of_backup = _read_roster(folder, backup)
     roster = load_roster(folder.root, second) if used else roster_of_backup
     people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
-    done = [_restore_staff(folder, second, roster_of_backup, used=used)]
+    lines_done = [_restore_staff(folder, second, roster_of_backup, used=used)]
     for name in LINK:
-        if name in found.files and file.progressive_link is not None:
+        if name in backup.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace_private(path, found.files[name])
-            done.append(f"{name} of the progressive link: {path}")
+            replace_private(path, backup.files[name])
+            lines_done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(one.id for one in people)
     Signature(digest_of(text), persons, reason, at).write(folder.root / FILE_NAME)
     replace_private(cabinet, text)
-    return [*done, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
+    return [*lines_done, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
 
 
-def _read_roster(folder: StateFolder, found: Backup) -> Roster:
+def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
     """Return the backup's staff. Raises OperatorError if the roster was altered."""
     staged = folder.staff.with_name("people.given-back.json")
     try:
-        replace_private(staged, found.files.get(STAFF, b""))
+        replace_private(staged, backup.files.get(STAFF, b""))
         return replace(Roster.load(staged), path=folder.staff)
     finally:
         staged.unlink(missing_ok=True)
 
 
-def _require_later_journal(folder: StateFolder, found: Backup, second: Path) -> None:
+def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) -> None:
     """Raise OperatorError unless this machine's journal is a continuation of the one backed up."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
-        there = next(view.entries(since=found.sequence - 1, limit=1), None)
-    if found.machine != machine:
-        raise OperatorError(f"the backup belongs to machine {found.machine}, this memory to {machine}")
-    if found.public_key != load_machine_key(folder.root).public_key.hex():
+        same_entry = next(view.entries(since=backup.sequence - 1, limit=1), None)
+    if backup.machine != machine:
+        raise OperatorError(f"the backup belongs to machine {backup.machine}, this memory to {machine}")
+    if backup.public_key != load_machine_key(folder.root).public_key.hex():
         raise OperatorError(f"the backup was made with another key of machine {machine} than the present one")
-    if found.sequence > sequence:
+    if backup.sequence > sequence:
         raise OperatorError(
-            f"the backup was made at entry {found.sequence}, but this memory ends at {sequence}: an older memory "
+            f"the backup was made at entry {backup.sequence}, but this memory ends at {sequence}: an older memory "
             "has replaced the one that went on playing"
         )
-    if there is not None and there.sequence == found.sequence and there.hash_hex != found.head:
-        raise OperatorError(f"entry {found.sequence} of this memory is not the one in the backup")
+    if (
+        same_entry is not None
+        and same_entry.sequence == backup.sequence
+        and same_entry.hash_hex != backup.head
+    ):
+        raise OperatorError(f"entry {backup.sequence} of this memory is not the one in the backup")
 
 
 def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:

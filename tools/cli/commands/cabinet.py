@@ -78,11 +78,11 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     data = _parse_toml(text)
     cabinet, faults = read(text, CabinetFile)
     if cabinet is not None and not quick:
-        with show_progress("analysing its games", len(cabinet.games)) as done:
+        with show_progress("analysing its games", len(cabinet.games)) as show_done:
             games: list[str] = []
 
             def check_files(game: str) -> None:
-                done(len(games))
+                show_done(len(games))
                 games.append(game)
 
             cabinet = cabinet.placed(file.absolute().parent)
@@ -138,11 +138,10 @@ class _Remarks:
         bet limit.
         """
         with suppress(PaytableError):
-            if before := find_conflicting_digest(self.played, game):
-                what = (
-                    f"another definition, {before[:12]}, was played as {game.version}: give it a new version"
-                )
-                yield Fault(key, what, stops=False, remark=True)
+            if earlier_digest := find_conflicting_digest(self.played, game):
+                words = f"another definition, {earlier_digest[:12]}, was played as {game.version}"
+                remark = f"{words}: give it a new version"
+                yield Fault(key, remark, stops=False, remark=True)
         with suppress(PaytableError, OperatorError):
             yield from self._iter_reduced_limits(key, slot, game)
 
@@ -158,11 +157,11 @@ class _Remarks:
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
             if reductions:
-                what = (
+                remark = (
                     f"at {cents:,} minor units a credit it takes at most {', '.join(reductions)}: "
                     f"the limit of {self.limit_cents:,} is over all that a round may cost"
                 )
-                yield Fault(key, what, stops=False, remark=True)
+                yield Fault(key, remark, stops=False, remark=True)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -201,15 +200,15 @@ def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, 
 def _parse_devices(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    found = []
+    devices = []
     for value in values:
         protocol, _equals, port = value.partition("=")
         if protocol not in PROTOCOLS:
             raise click.BadParameter(
                 f"{protocol!r} is not a protocol; {format_known_names(protocol, PROTOCOLS)}"
             )
-        found.append((protocol, port or "bench"))
-    return tuple(found)
+        devices.append((protocol, port or "bench"))
+    return tuple(devices)
 
 
 @command.command()
@@ -251,9 +250,9 @@ def new(
         raise click.ClickException(f"{file} exists and was not changed")
     asks = sys.stdin.isatty()
 
-    def ask_for_value(given: str | None, prompt: str, example: str = "") -> str:
-        if given is not None or not asks:
-            return given or example
+    def ask_for_value(option: str | None, prompt: str, example: str = "") -> str:
+        if option is not None or not asks:
+            return option or example
         return str(click.prompt(prompt, default=example or None))
 
     place = ask_for_value(profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic")

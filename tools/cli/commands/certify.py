@@ -126,21 +126,21 @@ def command(
     signing = None if out is None else _load_signing_key(key, out)
     if submission and out is not None and signing is not None:
         _check_source_early(out, signing)
-    held = [_check_game(name, profile, games_played) for name in games]
+    checked_games = [_check_game(name, profile, games_played) for name in games]
     if out is not None and signing is not None:
-        for case, findings in held:
+        for case, findings in checked_games:
             _write(case, findings, out, signing)
         if submission:
-            _write_submission(held, out, signing, battery)
+            _write_submission(checked_games, out, signing, battery)
         echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
-    after = "\n".join(_format_conclusion(*each) for each in held if _is_certified(each[1]))
+    conclusions = "\n".join(_format_conclusion(*each) for each in checked_games if _is_certified(each[1]))
     show(
         form,
-        *(_build_table(*each) for each in held),
-        document=[_build_verdict_data(*each) for each in held],
-        after=after,
+        *(_build_table(*each) for each in checked_games),
+        document=[_build_verdict_data(*each) for each in checked_games],
+        after=conclusions,
     )
-    if failed := [case.game.id for case, findings in held if not _is_certified(findings)]:
+    if failed := [case.game.id for case, findings in checked_games if not _is_certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
 
@@ -152,10 +152,10 @@ def _check_source_early(out: Path, signing: Ed25519PrivateKey) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def _load_signing_key(named: Path | None, out: Path) -> Ed25519PrivateKey:
+def _load_signing_key(key_option: Path | None, out: Path) -> Ed25519PrivateKey:
     """Return the signing key; if none exists, create it and print its path."""
     try:
-        path = bundle.find_key_path(named, out)
+        path = bundle.find_key_path(key_option, out)
         if not path.exists():
             echo(f"the laboratory's private key was created: {path}", err=True)
         return bundle.load_laboratory_key(path)
@@ -208,16 +208,16 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     tables = []
     for name in games:
         new = load(name)
-        asks, found = classify_changes(old, new)
+        asks, changes = classify_changes(old, new)
         changes_json.append(
             {
                 "old": {"game": old.id, "version": old.version, "digest_sha256": old.digest},
                 "new": {"game": new.id, "version": new.version, "digest_sha256": new.digest},
                 "class": str(asks),
-                "changes": [{**asdict(change), "asks": str(change.asks)} for change in found],
+                "changes": [{**asdict(change), "asks": str(change.asks)} for change in changes],
             }
         )
-        rows = ((new.id, change.asks, change.path, change.before, change.after) for change in found)
+        rows = ((new.id, change.asks, change.path, change.before, change.after) for change in changes)
         title = f"{new.id} {new.version} after {old.id} {old.version}: {asks}"
         tables.append(
             Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
@@ -226,20 +226,23 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
 
 
 def _write_submission(
-    held: list[tuple[Case, list[Finding]]], out: Path, signing: Ed25519PrivateKey, battery: Path | None
+    checked_games: list[tuple[Case, list[Finding]]],
+    out: Path,
+    signing: Ed25519PrivateKey,
+    battery: Path | None,
 ) -> None:
     """Write the submission bundle, signed with the same key as the games' bundles; print what is missing."""
-    given = None if battery is None else battery.read_bytes()
+    battery_result = None if battery is None else battery.read_bytes()
     try:
         with show_progress("building and writing the submission"):
-            found, facts = submissions.build_submission(
-                held, _CHECKOUT, out, signing, format_command_reference(), given
+            files, facts = submissions.build_submission(
+                checked_games, _CHECKOUT, out, signing, format_command_reference(), battery_result
             )
-        bundle.write_bundle(out / submissions.FOLDER, found, facts, signing)
+        bundle.write_bundle(out / submissions.FOLDER, files, facts, signing)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
-    for each in facts["missing"]:
-        echo(f"missing in the submission: {each}", err=True)
+    for missing_item in facts["missing"]:
+        echo(f"missing in the submission: {missing_item}", err=True)
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
@@ -248,7 +251,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
         raise click.ClickException(f"--signer {signer}: not a key in hex") from None
-    by = "by the key in the bundle itself" if key is None else "by the key given with --signer"
+    verified_by = "by the key in the bundle itself" if key is None else "by the key given with --signer"
     reports: list[dict[str, Any]] = []
     tables = []
     try:
@@ -260,16 +263,18 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
             facts = bundle.verify_bundle(folder, key)
             bundle.check_all_files_signed(folder, facts)
             with show_progress(f"making {folder} again"):
-                made = (
+                reproduced_text = (
                     list(reproduction.reproduce(folder, facts, format_command_reference()))
                     if reproduce
                     else []
                 )
         except bundle.BundleError as error:
             raise click.ClickException(str(error)) from None
-        text = f"{folder}: intact, and signed {by}; {_format_summary(facts)}"
-        reports.append({**facts, "signed": by, "reproduced": [asdict(each) for each in made]})
-        rows = [(each.what, each.differs or "the same") for each in made]
+        text = f"{folder}: intact, and signed {verified_by}; {_format_summary(facts)}"
+        reports.append(
+            {**facts, "signed": verified_by, "reproduced": [asdict(each) for each in reproduced_text]}
+        )
+        rows = [(each.what, each.differs or "the same") for each in reproduced_text]
         if form == "text":
             echo(text)
         if reproduce:

@@ -80,42 +80,43 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     memory is damaged.
     """
     folder = find_memory_folder(state, second)
-    found = inspect_claims(folder, FEATURES, second_dir=second)
-    inspection = found.inspection
+    result = inspect_claims(folder, FEATURES, second_dir=second)
+    inspection = result.inspection
     money = _Money(find_currency(inspection.together.seen.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
-    before = (
+    introduction = (
         *([unfinished_clear] if is_clear_unfinished(folder) else []),
         *(f"{name}: intact up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
-        _describe_agreement(found),
+        _describe_agreement(result),
         *([] if inspection.together.sequence else ["nothing of the journal can be read"]),
         "",
     )
     show(
         form,
-        *([_build_main_meter_table(found, money)] if form == "text" else [_build_meter_table(found)]),
-        _build_claim_table(found.proposals, money),
+        *([_build_main_meter_table(result, money)] if form == "text" else [_build_meter_table(result)]),
+        _build_claim_table(result.proposals, money),
         _build_ticket_table(folder, second),
-        document=_build_document(found),
-        before="\n".join(before),
-        after=_describe_next_step(found, folder, second),
+        document=_build_document(result),
+        before="\n".join(introduction),
+        after=_describe_next_step(result, folder, second),
     )
-    if _is_damaged(found):
+    if _is_damaged(result):
         raise SystemExit(1)
 
 
-def _is_damaged(found: ClaimInspection) -> bool:
-    inspection = found.inspection
+def _is_damaged(result: ClaimInspection) -> bool:
+    """Return whether a copy of the memory is damaged, the copies differ, or entries are missing."""
+    inspection = result.inspection
     why = inspection.first.why or inspection.second.why
     return bool(why) or not (inspection.agree and inspection.is_complete)
 
 
-def _describe_next_step(found: ClaimInspection, folder: Path, second: Path | None) -> str:
+def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | None) -> str:
     """Return what staff must do about the memory, with the challenge to state if it is cleared."""
-    inspection = found.inspection
+    inspection = result.inspection
     challenge = f"challenge {inspection.challenge}"
-    if not _is_damaged(found):
+    if not _is_damaged(result):
         return f"nothing to do\n{challenge}"
     if inspection.is_complete and not (inspection.first.why and inspection.second.why):
         damaged, good = ("first", "second") if inspection.first.why else ("second", "first")
@@ -139,9 +140,9 @@ def _describe_next_step(found: ClaimInspection, folder: Path, second: Path | Non
     )
 
 
-def _build_document(found: ClaimInspection) -> dict[str, object]:
-    claims = [{**each.to_json(), "acts": list(each.acts)} for each in found.proposals]
-    inspection = found.inspection
+def _build_document(result: ClaimInspection) -> dict[str, object]:
+    claims = [{**each.to_json(), "acts": list(each.acts)} for each in result.proposals]
+    inspection = result.inspection
     return {
         **inspection.to_json(),
         "complete": inspection.is_complete,
@@ -150,9 +151,9 @@ def _build_document(found: ClaimInspection) -> dict[str, object]:
     }
 
 
-def _describe_agreement(found: ClaimInspection) -> str:
+def _describe_agreement(result: ClaimInspection) -> str:
     """Return a sentence on whether the journal's copies agree and whether entries may be missing."""
-    inspection = found.inspection
+    inspection = result.inspection
     if not inspection.agree:
         return "the copies contradict each other: name the copy to go by where they disagree"
     reached = f"together: one history up to entry {inspection.together.sequence}"
@@ -166,17 +167,17 @@ def _describe_agreement(found: ClaimInspection) -> str:
     return f"{reached}; {known}: entries may be missing, and transfers wait until the host registers anew"
 
 
-def _build_meter_table(found: ClaimInspection) -> Table:
-    good = ((name, value, value, "good") for name, value in found.inspection.agreed_meters.items() if value)
-    suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.disputed_meters.items())
+def _build_meter_table(result: ClaimInspection) -> Table:
+    good = ((name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value)
+    suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
     columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), standing)
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
 
-def _build_main_meter_table(found: ClaimInspection, money: _Money) -> Table:
+def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
     """Return the main meters in both copies, and every other meter on which the copies differ."""
-    inspection = found.inspection
+    inspection = result.inspection
     first, second = inspection.first.values, inspection.second.values
     differing = [
         name
@@ -202,6 +203,7 @@ def _build_main_meter_table(found: ClaimInspection, money: _Money) -> Table:
 
 
 def _compare_copies(first: int | None, second: int | None) -> str:
+    """Return in words whether a meter is equal in both copies of the journal."""
     if first is None or second is None:
         return f"only the {'second' if first is None else 'first'} copy"
     return "good" if first == second else "they differ"
@@ -209,15 +211,15 @@ def _compare_copies(first: int | None, second: int | None) -> str:
 
 def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
     rows = []
-    for each in proposals:
+    for proposal in proposals:
         says = {
             name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
-            for name, value in each.proposed.says.items()
+            for name, value in proposal.proposed.says.items()
             if value not in ("", None, [], {})
         }
-        claims_shown = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
+        claims_shown = (proposal.proposed, *(proposal.copies.get(name) for name in ("first", "second")))
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
-        rows.append((each.id, *cents, each.standing, says, list(each.acts)))
+        rows.append((proposal.id, *cents, proposal.standing, says, list(proposal.acts)))
     columns: Columns = (
         "claim",
         Column("amount", "cents", right=True, text=money),
@@ -311,15 +313,15 @@ def clear_(
             evidence = finish(folder, now=_read_clock, second_dir=second)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
-        found = inspect_claims(folder, FEATURES, second_dir=second)
+        result = inspect_claims(folder, FEATURES, second_dir=second)
         if carry_others:
-            others = (each.id for each in found.proposals if CARRIED in each.acts)
+            others = (each.id for each in result.proposals if CARRIED in each.acts)
             decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}
         roster, proof = _prove_identities(
-            folder, second, found, (person, second_person), without_roster=without_roster
+            folder, second, result, (person, second_person), without_roster=without_roster
         )
         decided = prepare_clearance(
-            found,
+            result,
             decisions,
             person=person,
             second_person=second_person,
@@ -341,7 +343,7 @@ def _read_clock() -> datetime:
 def _prove_identities(
     folder: Path,
     second: Path | None,
-    found: ClaimInspection,
+    result: ClaimInspection,
     numbers: tuple[str, str],
     *,
     without_roster: bool,
@@ -350,7 +352,7 @@ def _prove_identities(
 
     Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """
-    roster, wrong = _load_roster(folder, second, found)
+    roster, wrong = _load_roster(folder, second, result)
     if wrong and not without_roster:
         raise click.ClickException(
             f"{wrong}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
@@ -363,14 +365,14 @@ def _prove_identities(
     return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
 
 
-def _load_roster(folder: Path, second: Path | None, found: ClaimInspection) -> tuple[Roster, str]:
+def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> tuple[Roster, str]:
     """Return the roster and why it cannot be trusted ("" if it can)."""
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        roster, _ = load_recorded(path, spare, found.staff_recorded)
+        roster, _ = load_recorded(path, spare, result.staff_recorded)
     except OperatorError as error:
         return Roster(), str(error)
-    if not roster.people and not found.is_readable:
+    if not roster.people and not result.is_readable:
         return roster, "there is no roster, and no memory to say whether there was one"
     return roster, ""

@@ -110,8 +110,8 @@ def _listen(
         )
         echo(f"{type(event).__name__}({fields})")
 
-    def print_bytes(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
-        echo(f"{'>' if sent else '<'} {data.hex(' ')}")
+    def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (the line's signature)
+        echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
     listener = Listener(
         protocol, port, print_event, accept=cents, keep=keep, tap=print_bytes if as_bytes else None

@@ -81,10 +81,10 @@ def list_(*, returns: bool, form: Form) -> None:
     rows = [_read_header(name) for name in list_shipped_games()]
     if returns:
         columns = (*columns, Column("lowest return", "return", right=True))
-        with show_progress("analysing", len(rows)) as done, ProcessPoolExecutor() as processors:
+        with show_progress("analysing", len(rows)) as show_done, ProcessPoolExecutor() as processors:
             for n, lowest in enumerate(processors.map(_format_lowest_return, list_shipped_games())):
                 rows[n] = (*rows[n], lowest)
-                done(n)
+                show_done(n)
     show(form, Table(columns, rows))
 
 
@@ -143,9 +143,13 @@ def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` if the screen cannot display one of the game's pictures."""
     from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here takes)
 
-    named = {name: key for key, name in game.art.pictures.items() if name in game.assets}
-    answers = draw_in_child_process([(name, game.assets[name].data) for name in named]) if named else []
-    for (name, key), answer in zip(named.items(), answers, strict=True):
+    keys_by_name = {name: key for key, name in game.art.pictures.items() if name in game.assets}
+    answers = (
+        draw_in_child_process([(name, game.assets[name].data) for name in keys_by_name])
+        if keys_by_name
+        else []
+    )
+    for (name, key), answer in zip(keys_by_name.items(), answers, strict=True):
         if isinstance(answer, str):
             raise click.ClickException(f"{file}: art.pictures.{key}: {name}: {answer}")
 
@@ -188,10 +192,10 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     """
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
-    wanted = game_id or file.stem
-    if not re.fullmatch(ID_PATTERN[1:-1], wanted):
+    new_id = game_id or file.stem
+    if not re.fullmatch(ID_PATTERN[1:-1], new_id):
         raise click.ClickException(
-            f"{wanted!r} is not a valid id: letters and digits first, then also + . _ - (--id)"
+            f"{new_id!r} is not a valid id: letters and digits first, then also + . _ - (--id)"
         )
     template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
     if origin is None and not template.is_file():
@@ -200,19 +204,19 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         )
         origin = _PLAINEST.get(family_name) or next(games, None)
     if origin is None:
-        words = template.read_text(encoding="utf-8").replace("@ID@", wanted)
-        text, what = words, f"a template of a {family_name} game"
+        words = template.read_text(encoding="utf-8").replace("@ID@", new_id)
+        text, file_text = words, f"a template of a {family_name} game"
     else:
-        text, what = _copy(origin, wanted), f"a copy of {origin}; its title and help are yours to change"
+        text, file_text = _copy(origin, new_id), f"a copy of {origin}; its title and help are yours to change"
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from None
-    echo(f"{file}: {what}; try: egm game check {file}")
+    echo(f"{file}: {file_text}; try: egm game check {file}")
 
 
 def _copy(origin: str, game_id: str) -> str:
-    """Return a game's definition with another id and version one. Raises ``click.ClickException``."""
+    """Return the text of a game's definition with another id and version 0.1.0. Raises ``click.ClickException``."""
     game = load(origin)
     text = "" if game.source is None else game.source.data.decode()
     try:
@@ -334,21 +338,21 @@ def tune(
     try:
         source = read_source(path_or_id_from_text(file))
         data = parse(source)
-        found, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
-        before, reached = (_list_returns_to_compare(each, bet, bets) for each in (data, found))
-        changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
+        tuned, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
+        before, reached = (_list_returns_to_compare(each, bet, bets) for each in (data, tuned))
+        changed = [key for key in keys if value_at(data, key) != value_at(tuned, key)]
         lines = [
-            f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(found, key)}" for key in changed
+            f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(tuned, key)}" for key in changed
         ]
         lines += [
             f"return{f' of bet {name}' * bool(name)} {format_percent(before[name])} -> {format_percent(rtp)}"
             for name, rtp in reached.items()
         ]
         echo("\n".join(lines))
-        missed = _describe_missed_goal(target, reached, hits, found, strips=strips)
+        missed = _describe_missed_goal(target, reached, hits, tuned, strips=strips)
         target_file = out or (source.path if in_place else None)
         if target_file is not None and not missed:
-            target_file.write_text(rewrite_definition(source.data.decode(), found, changed), encoding="utf-8")
+            target_file.write_text(rewrite_definition(source.data.decode(), tuned, changed), encoding="utf-8")
             echo(f"{target_file} written; change its game.version before installing it")
     except (PaytableError, TuningError, RewriteError) as error:
         raise click.ClickException(str(error)) from None
@@ -366,9 +370,9 @@ def _parse_share(text: str, option: str) -> Fraction:
         raise click.ClickException(f"{option}: {text!r} is not a share: write it as 0.92 or 23/25") from None
     if share > 1:
         hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MOST else ""
-        what = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
+        reason = "the machine would lose in the long run" if option == "--return" else "no share is above 1"
         raise click.ClickException(
-            f"{option}: {text} is {format_percent(share)}, {what}: write a share, as 0.92 or 23/25{hint}"
+            f"{option}: {text} is {format_percent(share)}, {reason}: write a share, as 0.92 or 23/25{hint}"
         )
     if share <= 0:
         raise click.ClickException(f"{option}: {text} is not above 0: write a share, as 0.92 or 23/25")
@@ -385,33 +389,35 @@ def _tune_definition(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the nearest definition, the paths that may have changed, and the bets with pays of their own.
+    """Return the tuned definition, the key paths that may have changed, and the bets with pays of their own.
 
     Unless one ``bet`` is named, each bet that has pays of its own is tuned by these.
     """
     keys = [parse_key(p) for p in pays] or list_pay_keys(data)
-    own = find_pays_of_single_bets(data, keys) if bet is None else {}
+    pays_by_bet = find_pays_of_single_bets(data, keys) if bet is None else {}
     if not strips:
-        found = dict(data)
-        if set(own) != set(compute_bet_returns(data)):  # otherwise every bet is tuned by separate pays
-            found = tune_pays(found, target, keys, bet, _print_progress)
-        return _tune_each_bet(found, target, own, tune_pays), keys, list(own)
-    found = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
+        definition = dict(data)
+        if set(pays_by_bet) != set(
+            compute_bet_returns(data)
+        ):  # otherwise every bet is tuned by separate pays
+            definition = tune_pays(definition, target, keys, bet, _print_progress)
+        return _tune_each_bet(definition, target, pays_by_bet, tune_pays), keys, list(pays_by_bet)
+    definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
     count = len(value_at(data, ("stage", stage, "strips")))
     changed: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-    if abs(compute_rtp(found, bet) - target) > NEAR:
-        found = refine_pays(found, target, keys, bet, _print_progress)
-    return _tune_each_bet(found, target, own, refine_pays), changed + keys, list(own)
+    if abs(compute_rtp(definition, bet) - target) > NEAR:
+        definition = refine_pays(definition, target, keys, bet, _print_progress)
+    return _tune_each_bet(definition, target, pays_by_bet, refine_pays), changed + keys, list(pays_by_bet)
 
 
 def _tune_each_bet(
     data: dict[str, Any],
     target: Fraction,
-    own: Mapping[str, Sequence[KeyPath]],
+    pays_by_bet: Mapping[str, Sequence[KeyPath]],
     tuned: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the definition with each bet that has pays of its own (``own``) tuned by these to the return."""
-    for bet, keys in own.items():
+    """Return the definition with each bet in ``pays_by_bet`` tuned to the target return by its own pays."""
+    for bet, keys in pays_by_bet.items():
         if abs(compute_rtp(data, bet) - target) > NEAR:
             _print_progress(f"bet {bet}:")
             data = tuned(data, target, keys, bet, _print_progress)
@@ -426,8 +432,12 @@ def _list_returns_to_compare(
     "" stands for the named bet, or the lowest; it is left out if every bet was tuned by pays of its own.
     """
     every = compute_bet_returns(data)
-    own = {name: every[name] for name in bets}
-    return own if len(own) == len(every) else {"": compute_rtp(data, bet), **own}
+    returns_of_tuned = {name: every[name] for name in bets}
+    return (
+        returns_of_tuned
+        if len(returns_of_tuned) == len(every)
+        else {"": compute_rtp(data, bet), **returns_of_tuned}
+    )
 
 
 def _print_progress(line: str) -> None:
@@ -438,7 +448,7 @@ def _describe_missed_goal(
     target: Fraction,
     reached: Mapping[str, Fraction],
     hits: Fraction | None,
-    found: Mapping[str, Any],
+    definition: Mapping[str, Any],
     *,
     strips: bool,
 ) -> str:
@@ -449,13 +459,13 @@ def _describe_missed_goal(
         for name, rtp in reached.items()
         if abs(rtp - target) > NEAR
     ]
-    if hits is not None and abs((hit := compute_hit_frequency(found)) - hits) > NEAR:
+    if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR:
         missed.append(
             f"the hit frequency wanted is {format_percent(hits)}, the nearest found {format_percent(hit)}"
         )
     if not missed:
         return ""
-    other = "longer strips have finer steps" if strips else "other pays (--pay) may come nearer"
-    if not strips and "stage" in found:
-        other = f"--strips, or {other}"
-    return f"not reached: {'; '.join(missed)}; {other}"
+    advice = "longer strips have finer steps" if strips else "other pays (--pay) may come nearer"
+    if not strips and "stage" in definition:
+        advice = f"--strips, or {advice}"
+    return f"not reached: {'; '.join(missed)}; {advice}"

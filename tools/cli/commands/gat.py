@@ -22,7 +22,7 @@ _STATE = click.option(
 
 
 class _GatPort:
-    """The serial port of a GAT connection, opened on first use."""
+    """The serial port of a GAT connection, opened when it is first used."""
 
     def __init__(self, where: str, ctx: click.Context) -> None:
         self._where = where
@@ -60,9 +60,10 @@ def command() -> None:
     """Query a machine over GAT 3.50 to identify and sign its software, while it plays."""
 
 
-def _run_function(way: _GatPort, parameters: tuple[str, ...], form: str) -> None:
+def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], form: str) -> None:
+    """Run a special function of the machine over GAT, and print its results."""
     try:
-        echo(way.verifier.run(parameters, form).decode())
+        echo(gat_port.verifier.run(parameters, form).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error
 
@@ -70,10 +71,10 @@ def _run_function(way: _GatPort, parameters: tuple[str, ...], form: str) -> None
 @command.command()
 @add_form_options
 @_add_port_options
-def status(way: _GatPort, form: Form) -> None:
+def status(gat_port: _GatPort, form: Form) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
-        now, (level, seconds) = way.verifier.status(), way.verifier.last()
+        now, (level, seconds) = gat_port.verifier.status(), gat_port.verifier.last()
     except GatError as error:
         raise click.ClickException(str(error)) from error
     fields = {
@@ -89,17 +90,17 @@ def status(way: _GatPort, form: Form) -> None:
 @command.command()
 @_FORMAT
 @_add_port_options
-def functions(way: _GatPort, form: str) -> None:
+def functions(gat_port: _GatPort, form: str) -> None:
     """Print the functions the machine offers."""
-    _run_function(way, (LIST,), form)
+    _run_function(gat_port, (LIST,), form)
 
 
 @command.command()
 @_FORMAT
 @_add_port_options
-def identity(way: _GatPort, form: str) -> None:
+def identity(gat_port: _GatPort, form: str) -> None:
     """Print what is installed, and who signed it."""
-    _run_function(way, ("Get File", PROGRAM_ID), form)
+    _run_function(gat_port, ("Get File", PROGRAM_ID), form)
 
 
 @command.command()
@@ -108,7 +109,7 @@ def identity(way: _GatPort, form: str) -> None:
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
 @_add_port_options
-def sign(way: _GatPort, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
+def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
     """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
 
     `egm signature` computes the same for the software installed here, without a machine, for comparison.
@@ -117,15 +118,15 @@ def sign(way: _GatPort, *, name: str | None, seed: str, sha256: bool, form: str)
         feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
     else:
         feature, parameter = "Component" + " SHA-256" * sha256, name
-    _run_function(way, (feature, parameter, *([seed] if seed else [])), form)
+    _run_function(gat_port, (feature, parameter, *([seed] if seed else [])), form)
 
 
 @command.command()
 @_FORMAT
 @_add_port_options
-def results(way: _GatPort, form: str) -> None:
+def results(gat_port: _GatPort, form: str) -> None:
     """Print the last results again, without starting a new calculation."""
     try:
-        echo(way.verifier.results(form).decode())
+        echo(gat_port.verifier.results(form).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error

@@ -50,10 +50,10 @@ def _read_sheets(state: Path | None) -> Iterator[list[Sheet]]:
         yield list(iter_sheets(view, FEATURES.entries))
 
 
-def _find_sheet(found: list[Sheet], name: str) -> Sheet:
-    sheet = next((sheet for sheet in found if sheet.id == name), None)
+def _find_sheet(sheets: list[Sheet], name: str) -> Sheet:
+    sheet = next((sheet for sheet in sheets if sheet.id == name), None)
     if sheet is None:
-        known = format_known_names(name, (sheet.id for sheet in found))
+        known = format_known_names(name, (sheet.id for sheet in sheets))
         raise click.ClickException(f"there is no intervention {name!r}; {known}")
     return sheet
 
@@ -63,14 +63,14 @@ def _find_sheet(found: list[Sheet], name: str) -> Sheet:
 @_state
 def list_(state: Path | None, *, form: Form) -> None:
     """List every intervention, oldest first."""
-    with _read_sheets(state) as found:
+    with _read_sheets(state) as sheets:
         columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
         rows = (
             (sheet.id, sheet.stopped, sheet.ended or "open", sheet.person, sheet.reason, sheet.doors)
-            for sheet in found
+            for sheet in sheets
         )
         show_table(
-            form, Table(columns, rows, empty="no intervention"), document=[*map(_build_document, found)]
+            form, Table(columns, rows, empty="no intervention"), document=[*map(_build_document, sheets)]
         )
 
 
@@ -80,8 +80,8 @@ def list_(state: Path | None, *, form: Form) -> None:
 @_state
 def show(name: str, language: str, state: Path | None) -> None:
     """Print one sheet as text."""
-    with _read_sheets(state) as found:
-        echo(_format_sheet(_find_sheet(found, name), language), nl=False)
+    with _read_sheets(state) as sheets:
+        echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
 
 
 @command.command("export")
@@ -101,8 +101,8 @@ def show(name: str, language: str, state: Path | None) -> None:
 @_state
 def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
     """Write one sheet to a file, for printing, signing and filing."""
-    with _read_sheets(state) as found:
-        sheet = _find_sheet(found, name)
+    with _read_sheets(state) as sheets:
+        sheet = _find_sheet(sheets, name)
     if form == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
         content = build_pdf(title, sheet.tables(), Texts(language), NO_MONEY)
@@ -127,11 +127,11 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     and marked as open. The first page lists all sheets, so that a missing one is noticed.
     """
     with _open_view(state) as view:
-        found = list(iter_sheets(view, FEATURES.entries))
+        sheets = list(iter_sheets(view, FEATURES.entries))
         powered = next(view.entries((POWER_UP.kind,), newest_first=True, limit=1), None)
     days = GamingDay.recorded(None if powered is None else powered.record)
     of_day = [
-        sheet for sheet in found if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()
+        sheet for sheet in sheets if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()
     ]
     texts = Texts(language)
     title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))

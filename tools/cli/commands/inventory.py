@@ -28,12 +28,12 @@ def command() -> None:
 def _read_sheet(state: Path | None) -> Sheet:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
-            found = read_technical_sheet(view)
+            sheet = read_technical_sheet(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    if not found.now:
+    if not sheet.now:
         raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
-    return found
+    return sheet
 
 
 @command.command("show")
@@ -42,12 +42,12 @@ def _read_sheet(state: Path | None) -> Sheet:
 @_state
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
     """Print the technical sheet."""
-    found = _read_sheet(state)
+    sheet = _read_sheet(state)
     if as_json:
-        echo(format_json({"now": found.now, "changes": found.changes}))
+        echo(format_json({"now": sheet.now, "changes": sheet.changes}))
         return
     texts = Texts(language)
-    echo(format_as_text(_format_title(texts, found), found.tables(), texts, NO_MONEY), nl=False)
+    echo(format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY), nl=False)
 
 
 @command.command("export")
@@ -64,8 +64,8 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 @_state
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
     """Write the sheet as two PDF files, as the rule requires: for the management and for the secretariat."""
-    found, texts = _read_sheet(state), Texts(language)
-    content = build_pdf(_format_title(texts, found), found.tables(), texts, NO_MONEY)
+    sheet, texts = _read_sheet(state), Texts(language)
+    content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 
@@ -78,24 +78,26 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
 
     Exit status 1 if two machines state the same base, serial number or operator's number.
     """
-    found = []
+    machines_read = []
     for path in machines:
         folder, file = (path, None) if path.is_dir() else (None, path)
         try:
             with iter_journals(folder, file) as entries:
-                found.append(house.read_machine(str(path), entries))
+                machines_read.append(house.read_machine(str(path), entries))
         except JournalError as error:
             raise click.ClickException(str(error)) from error
-        if not found[-1].entry:
+        if not machines_read[-1].entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
-    lines = sorted((each.line() for each in found), key=lambda line: (line["base_number"], line["serial"]))
+    lines = sorted(
+        (each.line() for each in machines_read), key=lambda line: (line["base_number"], line["serial"])
+    )
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
     show_table(form, Table(columns, (line.values() for line in lines)))
-    if twice := house.list_duplicate_identifiers(found):
+    if twice := house.list_duplicate_identifiers(machines_read):
         raise click.ClickException("\n".join(twice))
 
 
-def _format_title(texts: Texts, found: Sheet) -> str:
+def _format_title(texts: Texts, sheet: Sheet) -> str:
     return texts.say(
-        "service.inventory.title", number=found.now["operator_number"], serial=found.now["serial"]
+        "service.inventory.title", number=sheet.now["operator_number"], serial=sheet.now["serial"]
     )

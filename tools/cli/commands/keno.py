@@ -163,15 +163,15 @@ def odds(
             "hit_interval": [low, high],
             "most_credits": tally.most,
         }
-    after = []
+    notes = []
     rows = [] if bet.distribution is None else [*bet.distribution.counts.items()]
     if form == "text" and len(rows) > ROWS:
-        after.append(
+        notes.append(
             f"... and {format_count(len(rows) - ROWS, 'amount')} more (--json and --csv have them all)"
         )
         rows = rows[:ROWS]
     if simulated is not None:
-        after.append(
+        notes.append(
             f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
             f"(99.9 %: {simulated.low:.4%} to {simulated.high:.4%}); "
             f"wins in {low:.4%} to {high:.4%} of tickets."
@@ -183,7 +183,7 @@ def odds(
         else ()
     )
     amounts = Table((number_column("credits"), one_in), shares, empty="")
-    show(form, amounts, document=figures, before="\n".join(_iter_sentences(bet)), after="\n".join(after))
+    show(form, amounts, document=figures, before="\n".join(_iter_sentences(bet)), after="\n".join(notes))
 
 
 @command.command("slip")

@@ -23,7 +23,7 @@ def command(state: Path | None, *, form: Form) -> None:
     """
     try:
         with open_view(state or default_state_dir()) as view:
-            own = {
+            own_levels = {
                 key.removeprefix("level:"): _read_own_level(view, key.removeprefix("level:"), stored)
                 for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
             }
@@ -36,9 +36,11 @@ def command(state: Path | None, *, form: Form) -> None:
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
-    tables = [each for each in (_build_own_table(own), _build_linked_table(linked)) if each is not None]
+    tables = [
+        each for each in (_build_own_table(own_levels), _build_linked_table(linked)) if each is not None
+    ]
     nothing = Table(("level",), empty="no progressive level")
-    show(form, *tables or (nothing,), document={"own": own, "linked": linked})
+    show(form, *tables or (nothing,), document={"own": own_levels, "linked": linked})
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
@@ -83,7 +85,7 @@ _LINKED = (
 )
 
 
-def _build_own_table(own: dict[str, Any]) -> Table | None:
+def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
     """Return the table of the stand-alone levels of this machine, or None if there are none."""
     rows = [
         (
@@ -91,7 +93,7 @@ def _build_own_table(own: dict[str, Any]) -> Table | None:
             *(level[key] for key in ("shown_cents", "hidden", "overflow", "hits", "paid")),
             *(level["terms"][key] for key in ("base_cents", "ceiling_cents", "increment", "hidden")),
         )
-        for pool, level in own.items()
+        for pool, level in own_levels.items()
     ]
     return Table(_OWN, rows, title="levels of this machine, minor units", naming=1) if rows else None
 
@@ -99,7 +101,12 @@ def _build_own_table(own: dict[str, Any]) -> Table | None:
 def _build_linked_table(linked: dict[str, Any]) -> Table | None:
     rows = []
     for pool, link in linked.items():
-        made = link["contributions"]
-        cells = (made["sequence"], made["counted"], made["shown_cents"], len(link["claims"]))
+        contributions = link["contributions"]
+        cells = (
+            contributions["sequence"],
+            contributions["counted"],
+            contributions["shown_cents"],
+            len(link["claims"]),
+        )
         rows.append((pool, *cells))
     return Table(_LINKED, rows, title="levels of a controller, minor units", naming=1) if rows else None

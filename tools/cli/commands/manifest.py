@@ -78,17 +78,17 @@ def make(
 ) -> None:
     """List every file of the software installed here with its SHA-256."""
     try:
-        own = list_own_files(load_cabinet(cabinet))
+        own_files = list_own_files(load_cabinet(cabinet))
         for path in levels:
-            own += own_level_files(level_source(path))
-        scope = Scope(own=own, libraries=libraries, bytecode=bytecode)
-        found = list_software_files(scope)
-        if links := [name for name, path in found.items() if path.is_symlink()]:
+            own_files += own_level_files(level_source(path))
+        scope = Scope(own=own_files, libraries=libraries, bytecode=bytecode)
+        software_files = list_software_files(scope)
+        if links := [name for name, path in software_files.items() if path.is_symlink()]:
             raise OperatorError(
                 f"{links[0]} is a symbolic link. Its target could change without the link: "
                 "replace it by the file itself"
             )
-        if bytecode and (loose := list_uncompiled_modules(found)):
+        if bytecode and (loose := list_uncompiled_modules(software_files)):
             raise OperatorError(
                 f"{loose[0]} is not compiled, and would be compiled at first use. Run `python -m compileall "
                 "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
@@ -99,7 +99,7 @@ def make(
             reason=reason,
             libraries=libraries,
             bytecode=bytecode,
-            files=compute_digests(found),
+            files=compute_digests(software_files),
         )
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error

@@ -49,11 +49,11 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         rows.append((str(which), str(where), text, free))
     wrong = ""
     try:
-        found = find_pairing(storage, folder, beside, "").missing
-        found = found or "\n".join(bare) or "both media are this machine's"
+        pairing_text = find_pairing(storage, folder, beside, "").missing
+        pairing_text = pairing_text or "\n".join(bare) or "both media are this machine's"
     except JournalError as why:
-        found, wrong = "", str(why)
-    show_table(form, Table(("medium", "where", "is", number_column("MiB free")), rows), after=found)
+        pairing_text, wrong = "", str(why)
+    show_table(form, Table(("medium", "where", "is", number_column("MiB free")), rows), after=pairing_text)
     if wrong:
         raise click.ClickException(wrong)
 

@@ -197,10 +197,10 @@ def _is_split_by(name: str, dimension: str) -> bool:
     return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
 
 
-def _print_split(reading: MeterReading, by: str, shape: _Shape, form: Form) -> None:
-    names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, by)]
-    split = {name: parts for name in names if any((parts := reading.by(name, by)).values())}
+def _print_split(reading: MeterReading, dimension: str, shape: _Shape, form: Form) -> None:
+    names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
+    split = {name: parts for name in names if any((parts := reading.by(name, dimension)).values())}
     cells = (
         ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
     )
-    show(form, _build_table((by,), cells, shape), document=split)
+    show(form, _build_table((dimension,), cells, shape), document=split)

@@ -129,19 +129,19 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
     Raises WagerError for a bet that is not allowed.
     """
     laid: dict[str, int] = {}
-    known = [spot.id for spot in game.rules.layout()]
+    spot_ids = [spot.id for spot in game.rules.layout()]
     for text in bets:
         spot, _, credits_ = text.partition("=")
-        if known and spot not in known:
+        if spot_ids and spot not in spot_ids:
             raise click.ClickException(
-                f"--bet {text}: there is no spot {spot!r}; {format_known_names(spot, known)}"
+                f"--bet {text}: there is no spot {spot!r}; {format_known_names(spot, spot_ids)}"
             )
         if not credits_.isdecimal():
             raise click.ClickException(f"--bet {text}: write SPOT=CREDITS, a whole number of credits")
         laid[spot] = laid.get(spot, 0) + int(credits_)
-    found = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
+    bet = game.rules.analyse_wager(game.wager(sum(laid.values()), bets=laid))
     return _wrap_single_bet(
-        game, replace(found, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items()))
+        game, replace(bet, bet=" ".join(f"{spot}={staked}" for spot, staked in laid.items()))
     )
 
 
@@ -176,14 +176,14 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
     from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
-    with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as done:
+    with show_progress(f"{game.id}, {format_count(cost, 'credit')}", ESTIMATE_GAMES) as show_done:
         for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):
-            done(tally.games)
-    found = estimate_return(tally, cost)
+            show_done(tally.games)
+    estimate = estimate_return(tally, cost)
     return (
-        f"no exact figures: {reason}. Simulated, not exact: {format_count(found.games, 'game')} "
-        f"at {format_count(cost, 'credit')} return {100 * found.rtp:.3f} %, "
-        f"99.9 % interval {100 * found.low:.3f} - {100 * found.high:.3f} %"
+        f"no exact figures: {reason}. Simulated, not exact: {format_count(estimate.games, 'game')} "
+        f"at {format_count(cost, 'credit')} return {100 * estimate.rtp:.3f} %, "
+        f"99.9 % interval {100 * estimate.low:.3f} - {100 * estimate.high:.3f} %"
     )
 
 
@@ -204,8 +204,8 @@ def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> Non
     floor = profile.returns.floor(game.family)
     returns = {bet.bet: bet.compute_rtp_counting(profile.progressives.counted) for bet in analysis.bets}
     lowest = format_percent(min(returns.values()))
-    held = f"{lowest} at its lowest bet; {jurisdiction} asks {format_percent(floor.least)}"
-    held += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.of]
+    sentence = f"{lowest} at its lowest bet; {jurisdiction} asks {format_percent(floor.least)}"
+    sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.of]
     if floor.refused(returns) is not None:
-        raise click.ClickException(f"{game.id} returns {held}")
-    echo(held, err=True)
+        raise click.ClickException(f"{game.id} returns {sentence}")
+    echo(sentence, err=True)

@@ -93,13 +93,13 @@ def certificates(
             check_serial(machine)
         for sign_name in signs:
             check_sign(format_sign_name(sign_name))
-        made = make_link(folder, machines, host, now, signs)
+        certified_names = make_link(folder, machines, host, now, signs)
         make_key(folder)
         configuration = write_broker_configuration(folder.resolve(), port, host)
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     for machine in dict.fromkeys(machines):
-        if machine not in made:
+        if machine not in certified_names:
             echo(f"{machine} has its certificate already")
     echo(f"mosquitto -c {configuration}")
 

@@ -46,7 +46,7 @@ def status(*, store: str | None, form: Form) -> None:
     The exit status is 1 if a sign is dark or not reporting (Québec by-law, s.91).
     """
     with open_controller(store, to_read=True) as controller:
-        found = _read_status(controller)
+        link_status = _read_status(controller)
     signs = (
         (
             sign["id"],
@@ -55,28 +55,28 @@ def status(*, store: str | None, form: Form) -> None:
             sign["heard_at"][:19],
             [level for level, cents in sign["shown"].items() if cents is None],
         )
-        for sign in found["signs"]
+        for sign in link_status["signs"]
     )
     lit = Column("is", "status", style=lambda status: GOOD if status == "lit" else BAD)
-    before = f"the controller last wrote at {(found['alive_at'] or '-')[:19]}"
+    introduction = f"the controller last wrote at {(link_status['alive_at'] or '-')[:19]}"
     machines = Table(
         ("machine", "last heard", "levels"),
         (
             (machine["id"], (machine["heard_at"] or "never")[:19], machine["levels"])
-            for machine in found["machines"]
+            for machine in link_status["machines"]
         ),
         empty="no machine may enrol",
     )
-    troubles = "\n".join(f"{kind}: {count}" for kind, count in found["troubles"].items())
+    troubles = "\n".join(f"{kind}: {count}" for kind, count in link_status["troubles"].items())
     table = Table(("sign", lit, "since", "last heard", "no amount of"), signs, empty="no sign")
-    show(form, machines, table, document=found, before=before, after=troubles)
-    raise SystemExit(1 if any(sign["status"] != "lit" for sign in found["signs"]) else 0)
+    show(form, machines, table, document=link_status, before=introduction, after=troubles)
+    raise SystemExit(1 if any(sign["status"] != "lit" for sign in link_status["signs"]) else 0)
 
 
 def _read_status(controller: Controller) -> dict[str, Any]:
     with controller.reading() as session:
         troubles = Counter(kind for _, kind, _ in session.events() if kind in _TROUBLES)
-        heard = session.heard()
+        heard = session.read_message_times()
         return {
             "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),
             "levels": {record.id: record.level.shown_cents for record in session.levels()},
@@ -108,7 +108,7 @@ def held(*, store: str | None, form: Form) -> None:
     award and what the machine showed: the level has paid the award, and the operator bears the difference.
     """
     with open_controller(store, to_read=True) as controller, controller.reading() as session:
-        found = [asdict(each) for each in session.list_held_claims()]
+        held_claims = [asdict(each) for each in session.list_held_claims()]
     columns: Columns = (
         "claim",
         Column("held", "held_at"),
@@ -117,8 +117,10 @@ def held(*, store: str | None, form: Form) -> None:
         Column("by", "persons"),
         "reason",
     )
-    rows = ([each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in found)
-    show(form, Table(columns, rows, empty="no claim or payment was held"), document=found)
+    rows = (
+        [each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in held_claims
+    )
+    show(form, Table(columns, rows, empty="no claim or payment was held"), document=held_claims)
 
 
 @click.command()
@@ -159,12 +161,12 @@ def prizes(*, store: str | None, form: Form) -> None:
     with open_controller(store, to_read=True) as controller:
         controller.check()
         with controller.reading() as session:
-            found = [
+            prize_rows = [
                 json.loads(prize.to_text())
                 for record in session.levels()
                 for prize in session.prizes(record.id)
             ]
-    for prize in found:
+    for prize in prize_rows:
         del prize["sealed"]
     columns: Columns = (
         "level",
@@ -185,9 +187,9 @@ def prizes(*, store: str | None, form: Form) -> None:
             None if secret is None else prize["turns"] - prize["turns_before"],
             prize["claim"],
         )
-        for prize in found
+        for prize in prize_rows
     )
-    show(form, Table(columns, rows, empty="no mystery prize"), document=found)
+    show(form, Table(columns, rows, empty="no mystery prize"), document=prize_rows)
 
 
 def _format_secret_amount(secret: dict[str, Any]) -> str:

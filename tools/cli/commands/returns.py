@@ -39,17 +39,17 @@ def command(state: Path | None, *, form: Form) -> None:
             show_progress("weighing every game"),
             open_view(state or default_state_dir(), check_pages=True) as view,
         ):
-            found = list(iter_returns(view))
+            returns = list(iter_returns(view))
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     why = "\n".join(
-        f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in found if line.why
+        f"{line.played.game} at {line.played.denomination_cents}: {line.why}" for line in returns if line.why
     )
-    show(form, _build_table(found), document=[line.to_json() for line in found], after=why)
-    raise SystemExit(1 if any(line.verdict == "investigate" for line in found) else 0)
+    show(form, _build_table(returns), document=[line.to_json() for line in returns], after=why)
+    raise SystemExit(1 if any(line.verdict == "investigate" for line in returns) else 0)
 
 
-def _build_table(found: list[Return]) -> Table:
+def _build_table(returns: list[Return]) -> Table:
     columns = (
         Column("verdict", style=_STYLE.get),
         "game",
@@ -63,7 +63,7 @@ def _build_table(found: list[Return]) -> Table:
         Column("z", right=True),
     )
     title = f"minor units; explained: |z| at most {EXPLAINED_Z:.2f}"
-    return Table(columns, map(_build_row, found), title=title, empty="no game has been played", naming=3)
+    return Table(columns, map(_build_row, returns), title=title, empty="no game has been played", naming=3)
 
 
 def _build_row(line: Return) -> tuple[object, ...]:

@@ -102,10 +102,10 @@ def battery(
     verdicts: list[Verdict] = []
     try:
         for name in names or GAMES:
-            game, own = GAMES[name]
+            game, default_plays = GAMES[name]
             outcomes = DEFECTS[planted] if planted else draw_honestly
-            with show_progress(f"testing {name}, {plays or own:,} plays"):
-                verdicts.append(run_game(name, game, plays or own, alpha, create_source, outcomes))
+            with show_progress(f"testing {name}, {plays or default_plays:,} plays"):
+                verdicts.append(run_game(name, game, plays or default_plays, alpha, create_source, outcomes))
             _print_verdict(console, verdicts[-1])
         if json_file or html_file:
             uneven = _write_report(verdicts, alpha, create_raw_reader(start_service()), json_file, html_file)

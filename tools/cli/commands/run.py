@@ -105,26 +105,28 @@ def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
 def _build_screen_process(
     name: str,
     arguments: Sequence[str],
-    shown: "_Shown",
+    display: "_Shown",
     address: Path,
     port: int = 0,
     *,
     closes: bool = False,
 ) -> _Child:
-    """Return a screen process.
+    """Return a screen process of the cabinet.
 
     A browser screen gets its listening socket, and the next process waits until it has written its address.
     """
-    held = _open_browser_sockets(name, port) if shown.mode == "web" else ()
-    door = ("--held", *map(str, held)) if held else ()
-    command = build_python_command("egm.screen", *arguments, "--mode", shown.mode, *door)
-    return _Child(name, command, address if held else None, speaks=True, closes=closes, held=held)
+    descriptors = _open_browser_sockets(name, port) if display.mode == "web" else ()
+    door = ("--held", *map(str, descriptors)) if descriptors else ()
+    command = build_python_command("egm.screen", *arguments, "--mode", display.mode, *door)
+    return _Child(
+        name, command, address if descriptors else None, speaks=True, closes=closes, held=descriptors
+    )
 
 
-def _resolve_screen_mode(wanted: str) -> str:
-    """Return ``wanted``; for ``auto``, a window if there is a display, otherwise a web page."""
-    if wanted != "auto":
-        return wanted
+def _resolve_screen_mode(requested_mode: str) -> str:
+    """Return ``requested_mode``; for ``auto``, a window if there is a display, otherwise a web page."""
+    if requested_mode != "auto":
+        return requested_mode
     return "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "web"
 
 
@@ -214,11 +216,11 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
     """Return what the person who starts a cabinet for the first time must know."""
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
-        each = "each address below in a browser" if several else "the address below in a browser"
+        addresses_text = "each address below in a browser" if several else "the address below in a browser"
         which = " --position N" if several else ""
-        words.append(f"open {each} on this computer (another: egm screen address{which})")
-    shown = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
-    with_drawer = [n for n in range(1, shown + 1) if _list_simulated_devices(file, n)]
+        words.append(f"open {addresses_text} on this computer (another: egm screen address{which})")
+    screen_count = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
+    with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]
     if with_drawer:
         takes_bills = any(
             device.port == "bench" and PROTOCOLS[device.protocol].kind == "bill_acceptor"
@@ -246,7 +248,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
 
 
 class _Supervisor:
-    """Starts the processes in order and restarts them; ends on a signal or with the machine."""
+    """Starts the cabinet's processes in order and restarts them; ends on a signal or with the machine."""
 
     def __init__(self, children: Sequence[_Child]) -> None:
         self._children = children

@@ -48,7 +48,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
-    from tools.lab.preview import Film, PreviewError, write_film  # noqa: PLC0415
+    from tools.lab.preview import PreviewError, PreviewSettings, write_film  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415
 
     if file.suffix == ".toml":
@@ -63,7 +63,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
         )
         chance = RandomService.start(personalization=who, sources=[KernelSource()])
         with chance.step() as draw, show_progress(f"drawing {game.id}"):
-            size = write_film(game, draw, file, Film(scale=scale, quality=quality))
+            size = write_film(game, draw, file, PreviewSettings(scale=scale, quality=quality))
     except (DefinitionError, PreviewError, RngError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file}: {size / 1e6:.2f} MB")

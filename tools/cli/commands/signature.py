@@ -40,8 +40,10 @@ def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[st
     """
     try:
         scope = find_scope(load_cabinet(cabinet))
-        made = compute_signatures(list_software_files(scope), Algorithm(algorithm), read_seed(seed), wanted)
+        signatures = compute_signatures(
+            list_software_files(scope), Algorithm(algorithm), read_seed(seed), wanted
+        )
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error
-    document = {"algorithm": algorithm, "seed": seed, "components": made}
-    show(form, Table(("component", Column(algorithm, "signature")), made.items()), document=document)
+    document = {"algorithm": algorithm, "seed": seed, "components": signatures}
+    show(form, Table(("component", Column(algorithm, "signature")), signatures.items()), document=document)

@@ -31,7 +31,7 @@ from tools.lab.simulation import (
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A finished simulation of one bet."""
+    """The result of a finished simulation of one bet."""
 
     bet: BetAnalysis
     tally: Tally
@@ -82,14 +82,14 @@ def command(
     except AnalysisError as error:
         _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
         return
-    found = next((b for b in bets if bet in {None, b.bet}), None)
-    if found is None:
+    analysed_bet = next((b for b in bets if bet in {None, b.bet}), None)
+    if analysed_bet is None:
         raise click.ClickException(f"{loaded.id} has no bet {bet!r}")
     try:
         result = (
-            _simulate_compiled(loaded, found, games, seed)
+            _simulate_compiled(loaded, analysed_bet, games, seed)
             if compiled
-            else _simulate_in_production(game, loaded, found, games, workers)
+            else _simulate_in_production(game, loaded, analysed_bet, games, workers)
         )
     except (SimulationError, AnalysisError) as error:
         raise click.ClickException(str(error)) from None
@@ -104,9 +104,9 @@ def command(
 def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
     started = time.perf_counter()
     tally = Tally()
-    with show_progress(f"{game.id}, bet {bet.bet}", games) as done:
+    with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
         for tally in simulate(name, bet.cost_credits, bet.options, games, workers, bet.table):
-            done(tally.games)
+            show_done(tally.games)
     return _build_result(bet, tally, time.perf_counter() - started, "production")
 
 
@@ -120,12 +120,12 @@ def _estimate(
     mode = bet or next(iter(modes), None)
     cost = game.bet_options[0] if mode is None else modes[mode].cost
     try:
-        with show_progress(f"{game.id}, bet {mode or cost}", games) as done:
+        with show_progress(f"{game.id}, bet {mode or cost}", games) as show_done:
             for tally in simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers):
-                done(tally.games)
+                show_done(tally.games)
     except SimulationError as error:
         raise click.ClickException(str(error)) from None
-    found = estimate_return(tally, cost)
+    estimate = estimate_return(tally, cost)
     if as_json:
         echo(
             json.dumps(
@@ -133,10 +133,10 @@ def _estimate(
                     "game": game.id,
                     "digest_sha256": game.digest,
                     "bet": mode,
-                    "games": found.games,
+                    "games": estimate.games,
                     "credits_won": tally.credits,
-                    "return": found.rtp,
-                    "interval": [found.low, found.high],
+                    "return": estimate.rtp,
+                    "interval": [estimate.low, estimate.high],
                     "exact_return": None,
                     "why_not_exact": reason,
                 },
@@ -144,11 +144,11 @@ def _estimate(
             )
         )
         return
-    interval = f"99.9 % interval {100 * found.low:.4f} - {100 * found.high:.4f} %"
+    interval = f"99.9 % interval {100 * estimate.low:.4f} - {100 * estimate.high:.4f} %"
     echo(
-        f"{game.id} {game.version}, bet {mode or cost}: {format_count(found.games, 'game')}, production path"
+        f"{game.id} {game.version}, bet {mode or cost}: {format_count(estimate.games, 'game')}, production path"
     )
-    echo(f"  simulated return {100 * found.rtp:.4f} %   {interval}, by the sample's own deviation")
+    echo(f"  simulated return {100 * estimate.rtp:.4f} %   {interval}, by the sample's own deviation")
     echo(f"  no exact return: {reason}")
 
 

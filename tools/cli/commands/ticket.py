@@ -150,10 +150,16 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     @_second
     @wraps(act)
     def run_action(
-        number: str, *, state: Path | None, medium: Path | None, person: str, second: str, **more: Any
+        number: str,
+        *,
+        state: Path | None,
+        medium: Path | None,
+        person: str,
+        second: str,
+        **action_options: Any,
     ) -> None:
         with _open_cage(state, medium, person, second) as cage:
-            text = act(cage, number, **more)
+            text = act(cage, number, **action_options)
         echo(text)
 
     return run_action
@@ -224,17 +230,17 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
     if record is None:
         raise click.ClickException(_REFUSALS[Reason.UNKNOWN])
     at = _read_plausible_time(state or default_state_dir())
-    shown = _format_state(record, at)
+    state_text = _format_state(record, at)
     ticket = record.ticket
     until = "for ever" if record.expires_at is None else f"until {_format_time(record.expires_at)} UTC"
     before = (
-        f"{shown}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
+        f"{state_text}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
     )
     moves = ((_format_time(move.at), move.action.value, move.by) for move in record.moves)
     document = _build_ticket_data(record, number, at)
     show(form, Table(("when (UTC)", "what", "by"), moves), document=document, before=before)
-    if shown != TicketState.ISSUED:
+    if state_text != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
 
 
@@ -443,7 +449,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             prove(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
-        taken, numbers = read_all_accepted_tickets(folder, medium), key.derive(NUMBERS)
+        accepted_tickets, numbers = read_all_accepted_tickets(folder, medium), key.derive(NUMBERS)
         moves, vouches = restore(
             folder,
             medium or folder / SECOND_FOLDER,
@@ -451,7 +457,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             persons=(person, second),
             why=why,
             at=at,
-            find_redemption=lambda number: taken.get(compute_commitment(numbers, number)),
+            find_redemption=lambda number: accepted_tickets.get(compute_commitment(numbers, number)),
         )
     echo(f"a new ticket ledger starts with {format_count(moves, 'move')}; their source: {vouches}")
 

@@ -33,7 +33,7 @@ from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.server import Postgres, PostgresMissingError
 from tools.dev.progressive.simulate import floor
 from tools.floor.progressive.certificates import CONTROLLER, format_sign_name
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.sign import Sign, listen
 from tools.floor.progressive.store import SqliteStore, Store
@@ -102,7 +102,9 @@ def _taken(store: Store, machines: int) -> float:
     controller.open_levels([level])
 
     def exchange() -> None:
-        said = [Heard(name, message) for name, link in links.items() for message in link.take_messages()]
+        said = [
+            ReceivedMessage(name, message) for name, link in links.items() for message in link.take_messages()
+        ]
         for reply in controller.take(said):
             assert not isinstance(reply, Value)  # those are published, not replied
             links[reply.machine].receive(reply, time.monotonic_ns())

@@ -17,7 +17,7 @@ from egm.progressive.carrier import CarrierListener
 from egm.progressive.definition import LevelDefinition, create_levels
 from egm.progressive.messages import FromMachine, decode_controller_message, decode_machine_message, encode
 from rng import EntropySource, Personalization, RandomService, ReseedPolicy
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
 
@@ -143,7 +143,7 @@ class FloorLink:
             asyncio.get_running_loop().call_later(late, there)
 
     def _to_controller(self, data: bytes) -> None:
-        for answer in self.controller.take([Heard(SERIAL, decode_machine_message(data))]):
+        for answer in self.controller.take([ReceivedMessage(SERIAL, decode_machine_message(data))]):
             self._carry(encode(answer), self._to_machine)
 
     def _to_machine(self, data: bytes) -> None:

@@ -67,20 +67,20 @@ def make_link(
     else:
         make_authority(folder, now)
     authority, _ = _load_authority(folder, now)
-    machines, made = tuple(machines), []
+    machines, certified_names = tuple(machines), []
     for machine in machines:
         _require_machine(machine)
     for name in dict.fromkeys((BROKER, CONTROLLER, *map(format_sign_name, signs), *machines)):
-        known = _find_current_certificate(folder, name)
-        if known is None:
+        certificate = _find_current_certificate(folder, name)
+        if certificate is None:
             make_certificate(folder, name, now, (host,) if name == BROKER else ())
-            made.append(name)
-        elif fault := _find_certificate_error(known, authority, now):
+            certified_names.append(name)
+        elif fault := _find_certificate_error(certificate, authority, now):
             does = "remove it" if name == BROKER else f"`egm progressive revoke` {name}"
             raise OperatorError(
                 f"{folder / name}.crt: {fault}: if the clock is right, {does} and run this again"
             )
-    return tuple(made)
+    return tuple(certified_names)
 
 
 def make_authority(folder: Path, now: datetime) -> None:
@@ -112,7 +112,7 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
-    """Sign a certificate for ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
+    """Sign a certificate for the link's member ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
     _require_no_certificate(folder, name)
     key = _load_key(folder, name)
     _store_certificate(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))
@@ -133,14 +133,18 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
         raise OperatorError(f"the request has the key {compute_key_digest(public)}, not {key}")
     _require_machine(serial)
     authority, signer = _load_authority(folder, now)
-    known = _find_current_certificate(folder, serial)
-    if known is not None and known.public_key() == public and _find_certificate_error(known, authority, now):
-        revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
-        known = None
+    current = _find_current_certificate(folder, serial)
     if (
-        known is not None and known.public_key() == public
+        current is not None
+        and current.public_key() == public
+        and _find_certificate_error(current, authority, now)
+    ):
+        revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
+        current = None
+    if (
+        current is not None and current.public_key() == public
     ):  # the signed certificate was not written to the stick
-        certificate = known
+        certificate = current
     else:
         _require_no_certificate(folder, serial)
         certificate = _sign_certificate(folder, serial, public, now)
@@ -204,12 +208,12 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
     )
-    known = _read_revocation_list(folder)
-    for revoked in known.values():
+    revoked_by_serial = _read_revocation_list(folder)
+    for revoked in revoked_by_serial.values():
         builder = builder.add_revoked_certificate(revoked)
-    named = _list_archived_serials(folder) | (set() if serial is None else {serial})
-    for one in sorted(named - known.keys()):
-        entry = x509.RevokedCertificateBuilder().serial_number(one).revocation_date(now)
+    archived_serials = _list_archived_serials(folder) | (set() if serial is None else {serial})
+    for archived_serial in sorted(archived_serials - revoked_by_serial.keys()):
+        entry = x509.RevokedCertificateBuilder().serial_number(archived_serial).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())
     signed = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
     replace_public(folder / REVOKED, signed)
@@ -220,29 +224,29 @@ def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
     path = folder / REVOKED
     try:
         with raise_read_errors():
-            known = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
+            entries = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
     except (OSError, ValueError) as error:
         raise OperatorError(
             f"{path}: not a list of revoked certificates: {error}: remove it and run `egm progressive "
             "certificates`: it is created again from the revoked certificates in its folder"
         ) from error
-    return {revoked.serial_number: revoked for revoked in known}
+    return {revoked.serial_number: revoked for revoked in entries}
 
 
 def _list_archived_serials(folder: Path) -> set[int]:
     """Return the serial numbers of the certificates archived by :func:`revoke`, from their file names."""
-    found = set()
+    serials = set()
     for path in folder.glob(f"*{_ASIDE}*"):
         if path.suffix not in {".crt", ".key"}:
             continue
         try:
-            found.add(int(path.stem.partition(_ASIDE)[2], 16))
+            serials.add(int(path.stem.partition(_ASIDE)[2], 16))
         except ValueError:
             raise OperatorError(
                 f"{path}: its name does not contain a certificate's serial number: restore its name, or take "
                 "it out of this folder"
             ) from None
-    return found
+    return serials
 
 
 def _archive_certificate(folder: Path, name: str, serial: int) -> None:
@@ -372,10 +376,10 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     path = folder / f"{name}.key"
     require_private(path)
     with contextlib.suppress(FileNotFoundError, ValueError), raise_read_errors():
-        known = serialization.load_pem_private_key(path.read_bytes(), None)
+        stored_key = serialization.load_pem_private_key(path.read_bytes(), None)
         aside = (_read_certificate(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
-        if isinstance(known, Ed25519PrivateKey) and known.public_key() not in aside:
-            return known  # otherwise its revocation was interrupted
+        if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in aside:
+            return stored_key  # otherwise its revocation was interrupted
     if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: there is no key, but {signed[0].name} is already signed: restore the authority's files from a "

@@ -16,42 +16,42 @@ from tools.floor.progressive.store import Session
 
 
 class ContributionLedgerError(OperatorError):
-    """An amount with no level to receive it; the text names the level and the amount."""
+    """Raised for an amount that no progressive level can receive; the text names the level and the amount."""
 
 
 class ContributionLedger:
-    """The ledger of one controller; ``at`` returns the controller's time as text."""
+    """The ledger of a progressive controller; ``at`` returns the controller's time as text."""
 
     def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
         self._at = at
 
-    def grow(self, session: Session, record: LevelRecord, made: Contribution) -> None:
+    def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level, or to the successor of a closed level."""
-        grown = record.level.contribute(made.wager_cents)
+        grown = record.level.contribute(contribution.wager_cents)
         if not record.successor:
-            self._play_for(session, replace(record, level=grown), made)
+            self._play_for(session, replace(record, level=grown), contribution)
             return
         amount, empty = grown.release()
         session.put_level(replace(record, level=empty))
         self.hand_over(session, record.successor, amount)
 
-    def _play_for(self, session: Session, record: LevelRecord, made: Contribution) -> None:
+    def _play_for(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Store a level after a contribution; if a mystery level reached its secret amount, record the win."""
         session.put_level(record)
         if not record.level.terms.mystery:
             return
-        prize = self._mysteries.turn(session, record, made.machine, made.sequence)
+        prize = self._mysteries.turn(session, record, contribution.machine, contribution.sequence)
         if prize is None:
             return
         hit = self.hit(
             session,
             record,
             Claim(
-                machine=made.machine,
-                level=made.level,
+                machine=contribution.machine,
+                level=contribution.level,
                 claim=claim_id(prize),
-                after=made.sequence,
+                after=contribution.sequence,
                 shown_cents=record.level.shown_cents,
                 combination=COMBINATION,
             ),
@@ -60,9 +60,9 @@ class ContributionLedger:
         self.open_prize(session, record.id)
 
     def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
-        """Pay a hit from its level, reset the level, and store and return the hit."""
-        amount_cents, after = self._lock(session, record, claim.share or FULL_LEVEL)
-        session.put_level(after)
+        """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
+        amount_cents, reset_record = self._lock(session, record, claim.share or FULL_LEVEL)
+        session.put_level(reset_record)
         hit = ClaimRecord(
             claim=claim.claim,
             machine=claim.machine,
@@ -80,7 +80,7 @@ class ContributionLedger:
         return hit
 
     def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
-        """Return the amount that a hit pays, and the level after it.
+        """Return the amount that a hit pays, and the level's record after it.
 
         A hit made before its level was closed but reported later is still owed. The first such hit gets the
         amount the level showed when it closed, later ones its base amount, and a partial share its part; the
@@ -102,7 +102,7 @@ class ContributionLedger:
         return amount_cents, replace(record, level=paid, closing_cents=left_cents)
 
     def give_back(self, session: Session, hit: ClaimRecord) -> None:
-        """Return to its level the amount that a void game had won."""
+        """Return the amount that a void game had won to its progressive level."""
         record = session.level(hit.level)
         if record is None:
             raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
@@ -144,22 +144,25 @@ class ContributionLedger:
             self.hand_over(session, record.successor, amount)
 
     def correct_outdated_level(
-        self, session: Session, record: LevelRecord, machine: str, seen: Enrolment
+        self, session: Session, record: LevelRecord, machine: str, enrolment: Enrolment
     ) -> None:
         """If a machine has seen a level in a later state than this store, record a fall by correction.
 
-        Without that record, no machine may show what the level holds now. A controller's store is never
-        behind its machines unless it was restored from an older copy.
+        ``enrolment`` is what the machine states about the level. Without that record, no machine may show
+        what the level holds now. A controller's store is never behind its machines unless it was restored
+        from an older copy.
         """
-        wrong = find_unlawful_fall(record.level.shown_cents, record.falls, seen.shown_cents, seen.falls)
+        wrong = find_unlawful_fall(
+            record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
+        )
         if not wrong:
             return
         session.note(self._at(), "went_back", machine=machine, level=record.id, why=wrong)
-        if seen.falls - record.falls <= FALLS_AHEAD_MAX:
-            session.put_level(replace(record, falls=seen.falls + 1, fell_by="correction"))
+        if enrolment.falls - record.falls <= FALLS_AHEAD_MAX:
+            session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
     def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
-        """Add an amount to a level, or to the last successor of a closed level."""
+        """Add an amount to a progressive level, or to the last successor of a closed level."""
         heir = session.level(level)
         while heir is not None and heir.successor:
             heir = session.level(heir.successor)
@@ -180,7 +183,7 @@ class ContributionLedger:
             self._mysteries.open(session, record, self._at())
 
     def give_up(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
-        """Close a level and transfer its whole amount to ``successor``; return the exact amount."""
+        """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount."""
         if record.level.terms.mystery:
             self._mysteries.close(session, record.id)
         amount, empty = record.level.release()

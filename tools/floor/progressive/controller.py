@@ -46,19 +46,19 @@ _TERM_SHIFT = 40
 
 
 class ControllerError(OperatorError):
-    """An operator's request that is not possible; the text names the request and the reason."""
+    """Raised if an operator's request is not possible; the text names the request and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A message and its sender, whose identity the transport has verified."""
+class ReceivedMessage:
+    """A message received by the controller, and its sender, whose identity the transport has verified."""
 
     sender: str
     message: FromMachine
 
 
 class Controller:
-    """The progressive levels of one store; ``now`` returns the controller's own time."""
+    """The controller of the progressive levels of one store; ``now`` returns the controller's own time."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Controller:
         """The number of claims and payments that waited for a ruling when the values were last read."""
 
     # ------------------------------------------------------------------ what machines say
-    def take(self, heard: Iterable[Heard]) -> list[FromController]:
+    def take(self, heard: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
@@ -109,13 +109,14 @@ class Controller:
         half = len(messages) // 2
         return self.take(messages[:half]) + self.take(messages[half:])
 
-    def _take_together(self, messages: tuple[Heard, ...]) -> list[FromController]:
+    def _take_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
+        """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
-            for machine in sorted({each.sender for each in messages if session.knows(each.sender)}):
+            for machine in sorted({heard.sender for heard in messages if session.knows(heard.sender)}):
                 session.store_message_time(machine, self._format_time())
-            return [answer for each in messages for answer in self._process_message(session, each)]
+            return [answer for heard in messages for answer in self._process_message(session, heard)]
 
-    def _drop(self, heard: Heard, error: Exception) -> None:
+    def _drop(self, heard: ReceivedMessage, error: Exception) -> None:
         """Record a message whose processing raised an error and which had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
@@ -123,8 +124,8 @@ class Controller:
                 self._format_time(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why)
             )
 
-    def _process_message(self, session: Session, heard: Heard) -> list[FromController]:
-        """Process one message and return the replies.
+    def _process_message(self, session: Session, heard: ReceivedMessage) -> list[FromController]:
+        """Process one message of a machine and return the replies.
 
         A message under another machine's name is only recorded.
         """
@@ -138,7 +139,7 @@ class Controller:
             return [self._refuse(session, message, Reason.UNKNOWN_MACHINE, "it is not in this link's list")]
         match message:
             case Join():
-                return [self._join(session, message, wanted) for wanted in message.levels]
+                return [self._join(session, message, enrolment) for enrolment in message.levels]
             case Contribution():
                 return [self._count_contribution(session, message)]
             case Claim():
@@ -152,76 +153,91 @@ class Controller:
             session.note(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
-    def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
+    def _join(self, session: Session, join: Join, enrolment: Enrolment) -> FromController:
         """Enrol a machine in a level; refuse if its stake or chance differs from the level's (s.92)."""
-        record = session.level(wanted.level)
+        record = session.level(enrolment.level)
         if record is None:
-            return self._refuse_join(session, join, wanted, Reason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse_join(session, join, enrolment, Reason.UNKNOWN_LEVEL, "there is no such level")
         if record.successor:
             why = f"it was given up, and {record.successor} has what it held"
-            return self._refuse_join(session, join, wanted, Reason.LEVEL_CLOSED, why)
-        if wanted.stake_cents != record.stake_cents:
-            why = f"a wager of {wanted.stake_cents}; every machine of this level asks {record.stake_cents}"
-            return self._refuse_join(session, join, wanted, Reason.OTHER_STAKE, why)
-        if wanted.odds != record.odds:
-            why = f"{wanted.odds} hits a wager; every machine of this level offers {record.odds}"
-            return self._refuse_join(session, join, wanted, Reason.OTHER_ODDS, why)
-        self._books.correct_outdated_level(session, record, join.machine, wanted)
-        terms, counted = record.level.terms, session.counted(join.machine, wanted.level)
+            return self._refuse_join(session, join, enrolment, Reason.LEVEL_CLOSED, why)
+        if enrolment.stake_cents != record.stake_cents:
+            why = f"a wager of {enrolment.stake_cents}; every machine of this level asks {record.stake_cents}"
+            return self._refuse_join(session, join, enrolment, Reason.OTHER_STAKE, why)
+        if enrolment.odds != record.odds:
+            why = f"{enrolment.odds} hits a wager; every machine of this level offers {record.odds}"
+            return self._refuse_join(session, join, enrolment, Reason.OTHER_ODDS, why)
+        self._books.correct_outdated_level(session, record, join.machine, enrolment)
+        terms, counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
         if counted is None:
-            session.store_last_counted(join.machine, wanted.level, 0)
-            session.note(self._format_time(), "enrolled", machine=join.machine, level=wanted.level)
+            session.store_last_counted(join.machine, enrolment.level, 0)
+            session.note(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
         return Joined(
             machine=join.machine,
             nonce=join.nonce,
-            level=wanted.level,
+            level=enrolment.level,
             increment=terms.increment,
             base_cents=terms.base_cents,
             ceiling_cents=terms.ceiling_cents,
             mystery=terms.mystery,
             counted=counted or 0,
-            won=self._mysteries.won(session, join.machine, wanted.level) if terms.mystery else (),
+            won=self._mysteries.won(session, join.machine, enrolment.level) if terms.mystery else (),
             shares=dict(record.shares),
         )
 
     def _refuse_join(
-        self, session: Session, join: Join, wanted: Enrolment, reason: Reason, why: str
+        self, session: Session, join: Join, enrolment: Enrolment, reason: Reason, why: str
     ) -> FromController:
         """Record why a machine may not enrol in a level, and return the refusal."""
         refused = Refused(
-            machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
+            machine=join.machine,
+            reason=reason,
+            of="join",
+            level=enrolment.level,
+            nonce=join.nonce,
+            detail=why,
         )
         _note_refusal(session, self._format_time(), refused)
         return refused
 
     # ------------------------------------------------------------------ contributions
-    def _count_contribution(self, session: Session, made: Contribution) -> FromController:
+    def _count_contribution(self, session: Session, contribution: Contribution) -> FromController:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
-        record, counted = session.level(made.level), session.counted(made.machine, made.level)
+        record, counted = (
+            session.level(contribution.level),
+            session.read_last_counted(contribution.machine, contribution.level),
+        )
         if record is None:
-            return self._refuse(session, made, Reason.UNKNOWN_LEVEL, "there is no such level")
+            return self._refuse(session, contribution, Reason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
-            return self._refuse(session, made, Reason.NOT_JOINED, "it has not enrolled in this level")
-        if made.sequence > counted + 1:
-            return self._refuse(session, made, Reason.GAP, f"{counted + 1} is next", following=counted + 1)
-        if made.sequence == counted + 1:
+            return self._refuse(session, contribution, Reason.NOT_JOINED, "it has not enrolled in this level")
+        if contribution.sequence > counted + 1:
+            return self._refuse(
+                session, contribution, Reason.GAP, f"{counted + 1} is next", following=counted + 1
+            )
+        if contribution.sequence == counted + 1:
             owed = record.stake_cents * record.level.terms.increment
             right = (record.stake_cents, owed)
         else:
-            right = session.contribution(made.machine, made.level, made.sequence) or (0, Fraction(0))
-        if (made.wager_cents, made.amount) != right:
-            why = f"{made.amount} of a wager of {made.wager_cents}; {right[1]} of {right[0]} is right"
-            return self._refuse(session, made, Reason.WRONG_AMOUNT, why)
-        if made.sequence > counted:
-            session.add_contribution(made, hidden=made.wager_cents * record.level.terms.hidden)
-            session.store_last_counted(made.machine, made.level, made.sequence)
-            self._books.grow(session, record, made)
+            right = session.contribution(contribution.machine, contribution.level, contribution.sequence) or (
+                0,
+                Fraction(0),
+            )
+        if (contribution.wager_cents, contribution.amount) != right:
+            why = f"{contribution.amount} of a wager of {contribution.wager_cents}; {right[1]} of {right[0]} is right"
+            return self._refuse(session, contribution, Reason.WRONG_AMOUNT, why)
+        if contribution.sequence > counted:
+            session.add_contribution(
+                contribution, hidden=contribution.wager_cents * record.level.terms.hidden
+            )
+            session.store_last_counted(contribution.machine, contribution.level, contribution.sequence)
+            self._books.add_contribution(session, record, contribution)
         mystery = record.level.terms.mystery
         return Counted(
-            machine=made.machine,
-            level=made.level,
-            sequence=max(counted, made.sequence),
-            won=self._mysteries.won(session, made.machine, made.level) if mystery else (),
+            machine=contribution.machine,
+            level=contribution.level,
+            sequence=max(counted, contribution.sequence),
+            won=self._mysteries.won(session, contribution.machine, contribution.level) if mystery else (),
         )
 
     # ------------------------------------------------------------------ hits
@@ -229,17 +245,17 @@ class Controller:
         self, session: Session, claim: Claim
     ) -> FromController:
         """Award a hit and reset its level; repeats of the claim get the same reply."""
-        known = session.claim(claim.claim)
-        if known is not None:
-            if (known.machine, known.level, known.after, known.share) != (
+        recorded_hit = session.claim(claim.claim)
+        if recorded_hit is not None:
+            if (recorded_hit.machine, recorded_hit.level, recorded_hit.after, recorded_hit.share) != (
                 claim.machine,
                 claim.level,
                 claim.after,
                 str(claim.share or ""),
             ):
                 return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
-            return _build_award(known)
-        record, counted = session.level(claim.level), session.counted(claim.machine, claim.level)
+            return _build_award(recorded_hit)
+        record, counted = session.level(claim.level), session.read_last_counted(claim.machine, claim.level)
         if record is None:
             return self._refuse(session, claim, Reason.UNKNOWN_LEVEL, "there is no such level")
         if counted is None:
@@ -266,20 +282,20 @@ class Controller:
 
         The claim is recorded once, and repeats get the same reply until staff have ruled on it.
         """
-        known = session.held(claim.claim)
-        if known is None:
+        held_claim = session.find_held_claim(claim.claim)
+        if held_claim is None:
             why = holding.find_claim_doubt(session, record, claim)
             if not why:
                 return None
             answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
             holding.hold(session, claim.claim, claim, why, self._format_time())
             return answer
-        if Claim.model_validate(known.message) != claim:
+        if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
-        if known.ruling == holding.AWARD:
+        if held_claim.ruling == holding.AWARD:
             return None
-        reason = Reason.CLAIM_DECLINED if known.ruling else Reason.CLAIM_HELD
-        return self._refuse(session, claim, reason, known.reason or known.why)
+        reason = Reason.CLAIM_DECLINED if held_claim.ruling else Reason.CLAIM_HELD
+        return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
 
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
@@ -295,23 +311,21 @@ class Controller:
         If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
         ruling.
         """
-        known = session.claim(commit.claim)
-        if known is None or (known.machine, known.level) != (commit.machine, commit.level):
+        hit = session.claim(commit.claim)
+        if hit is None or (hit.machine, hit.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
         paid_cents = commit.amount_cents
         if commit.way == "void":  # no more can be returned than was awarded
-            paid_cents = min(paid_cents, known.amount_cents)
-        if known.closed_at:
-            if (known.paid_cents, known.way) != (paid_cents, commit.way):
-                session.note(
-                    self._format_time(), "commit_differs", claim=known.claim, said=commit.amount_cents
-                )
+            paid_cents = min(paid_cents, hit.amount_cents)
+        if hit.closed_at:
+            if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
+                session.note(self._format_time(), "commit_differs", claim=hit.claim, said=commit.amount_cents)
             return Closed(machine=commit.machine, claim=commit.claim)
-        paid = replace(known, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
+        paid = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid)
         if commit.way == "void":
-            self._books.give_back(session, known)
-        elif paid_cents != known.amount_cents:
+            self._books.give_back(session, hit)
+        elif paid_cents != hit.amount_cents:
             self._pay_otherwise(session, paid, commit)
         return Closed(machine=commit.machine, claim=commit.claim)
 
@@ -330,17 +344,17 @@ class Controller:
     def _refuse(
         self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
     ) -> FromController:
-        """Return the refusal of a message, and record it.
+        """Return the refusal of a machine's message, and record it.
 
         A gap in the sequence is recorded once, however many messages follow. A claim that arrives before the
         contribution of its own wager is not recorded as a fault: refusing it restores the order.
         """
         level = getattr(message, "level", "")
-        known = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
-            reason is Reason.CLAIM_HELD and session.held(getattr(message, "claim", "")) is not None
+        is_recorded = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
+            reason is Reason.CLAIM_HELD and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
         if reason is Reason.GAP:
-            known = self._gaps.get((message.machine, level)) == following
+            is_recorded = self._gaps.get((message.machine, level)) == following
             self._gaps[message.machine, level] = following
         refused = Refused(
             machine=message.machine,
@@ -353,7 +367,7 @@ class Controller:
             next=following,
             detail=why,
         )
-        if not known:
+        if not is_recorded:
             _note_refusal(session, self._format_time(), refused)
         return refused
 
@@ -363,15 +377,16 @@ class Controller:
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
-            found = session.levels(excluded=self._closed)
-            records = [record for record in found if not record.successor]
-            self._closed.update(record.id for record in found if record.successor)
+            level_records = session.levels(excluded=self._closed)
+            records = [record for record in level_records if not record.successor]
+            self._closed.update(record.id for record in level_records if record.successor)
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
             return [self._build_value(session, record, at) for record in records]
 
     def _build_value(self, session: Session, record: LevelRecord, at: datetime) -> Value:
+        """Return the message that states a progressive level's current value."""
         self._spoken += 1
         prize = session.prize(record.id) if record.level.terms.mystery else None
         return Value(
@@ -394,7 +409,7 @@ class Controller:
         A level that is already open keeps its amount. Its new terms take effect once that amount is won
         (I-06). Its stake and chance can never change, because machines already play for it on these terms.
         """
-        done = []
+        changes = []
         with self._store.transaction() as session:
             for definition in definitions:
                 record = session.level(definition.id)
@@ -404,10 +419,10 @@ class Controller:
                         self._format_time(), "opened", level=definition.id, terms=definition.terms.to_json()
                     )
                     self._books.open_prize(session, definition.id)
-                    done.append(f"{definition.id}: opened at {definition.terms.base_cents}")
+                    changes.append(f"{definition.id}: opened at {definition.terms.base_cents}")
                     continue
-                done += self._change_level(session, record, definition)
-        return done
+                changes += self._change_level(session, record, definition)
+        return changes
 
     def _change_level(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
         """Apply a changed definition to a level; return what changed, as text.
@@ -423,8 +438,8 @@ class Controller:
             raise ControllerError(
                 f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
             )
-        same = (chance.stake_cents, chance.odds, list_partial_shares(definition))
-        if (record.stake_cents, record.odds, dict(record.shares)) != same:
+        chance_terms = (chance.stake_cents, chance.odds, list_partial_shares(definition))
+        if (record.stake_cents, record.odds, dict(record.shares)) != chance_terms:
             raise ControllerError(
                 f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
                 f"{chance.stake_cents} and {chance.odds}: open another level"
@@ -443,14 +458,14 @@ class Controller:
         return [f"{record.id}: new terms after the next win"]
 
     def admit(self, machine: str) -> None:
-        """Allow a machine to enrol. Raises OperatorError for an invalid serial number."""
+        """Allow a machine to enrol in the link's levels. Raises OperatorError for an invalid serial number."""
         check_serial(machine)
         with self._store.transaction() as session:
             session.add_machine(machine, self._format_time())
             session.note(self._format_time(), "admitted", machine=machine)
 
     def dismiss_machine(self, machine: str) -> None:
-        """Stop a machine from enrolling; its contributions stay in the levels (I-12)."""
+        """Stop a machine from enrolling in levels; its contributions stay in the levels (I-12)."""
         with self._store.transaction() as session:
             if not session.knows(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
@@ -536,7 +551,7 @@ class Controller:
 
 
 def _note_refusal(session: Session, at: str, refused: Refused) -> None:
-    """Record a refusal as an event."""
+    """Record the refusal of a machine's message as an event."""
     session.note(
         at,
         "refused",
@@ -549,6 +564,7 @@ def _note_refusal(session: Session, at: str, refused: Refused) -> None:
 
 
 def _build_award(hit: ClaimRecord) -> Award:
+    """Return the reply that awards a hit to its machine."""
     return Award(
         machine=hit.machine,
         level=hit.level,
@@ -560,7 +576,7 @@ def _build_award(hit: ClaimRecord) -> Award:
 
 
 def _prove(session: Session, record: LevelRecord) -> None:
-    """Raise ControllerError unless the level's sums equal those of the ledger and of the win register."""
+    """Raise ControllerError unless a level's sums equal those of its ledger and of the win register."""
     hits = [hit for hit in session.claims() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid = sum(hit.amount_cents for hit in hits)
@@ -568,8 +584,8 @@ def _prove(session: Session, record: LevelRecord) -> None:
         raise ControllerError(
             f"level {record.id}: {level.hits} hits paid {level.paid}; the register has {len(hits)} of {paid}"
         )
-    given = session.given(record.id)
-    if level.contributed != given:
+    contributed = session.sum_contributions(record.id)
+    if level.contributed != contributed:
         raise ControllerError(
-            f"level {record.id}: contributed {level.contributed}, but the ledger has {given}"
+            f"level {record.id}: contributed {level.contributed}, but the ledger has {contributed}"
         )

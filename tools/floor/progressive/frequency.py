@@ -38,8 +38,8 @@ def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
         return Fraction(1)
     if wins >= wagers:
         return _power(odds, wagers)
-    lost = wagers - wins
-    return _power(wagers * odds / wins, wins) * _power(wagers * (1 - odds) / lost, lost)
+    losses = wagers - wins
+    return _power(wagers * odds / wins, wins) * _power(wagers * (1 - odds) / losses, losses)
 
 
 def _power(base: Fraction, exponent: int) -> Fraction:

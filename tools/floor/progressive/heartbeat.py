@@ -65,10 +65,10 @@ def read_beat(data: bytes) -> SignHeartbeat:
 
 
 @dataclass(slots=True)
-class Heart:
+class HeartbeatSource:
     """The source of a sign's heartbeats.
 
-    Call ``drawn`` after each frame, and ``due`` repeatedly.
+    Call ``store_frame`` after each frame, and ``build_due_heartbeat`` repeatedly.
     """
 
     sign: str
@@ -76,11 +76,11 @@ class Heart:
     _drawn_ns: int | None = None
     _beat_ns: int | None = None
 
-    def drawn(self, plates: tuple[Plate, ...], now_ns: int) -> None:
+    def store_frame(self, plates: tuple[Plate, ...], now_ns: int) -> None:
         """Store that a frame with these plates is on the display."""
         self._plates, self._drawn_ns = plates, now_ns
 
-    def due(self, now_ns: int) -> bytes | None:
+    def build_due_heartbeat(self, now_ns: int) -> bytes | None:
         """Return the heartbeat to send now, or None.
 
         A heartbeat is due once a second, but only while frames are being drawn.
@@ -90,11 +90,11 @@ class Heart:
         if self._beat_ns is not None and now_ns - self._beat_ns < BEAT_NS:
             return None
         self._beat_ns = now_ns
-        shown = tuple(
+        shown_levels = tuple(
             ShownLevel(
                 level=plate.level,
                 amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
             )
             for plate in self._plates[:_PLATES_MAX]
         )
-        return SignHeartbeat(sign=self.sign, shown=shown).model_dump_json().encode()
+        return SignHeartbeat(sign=self.sign, shown=shown_levels).model_dump_json().encode()

@@ -23,11 +23,11 @@ _PERSONS: Final = 2
 
 
 class RulingError(OperatorError):
-    """A ruling that is not possible; the text names the claim and the reason."""
+    """Raised if a ruling is not possible; the text names the claim and the reason."""
 
 
 def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
-    """Return why a claim must be held for a ruling, or "" if it need not."""
+    """Return why a claim of a progressive hit must be held for a ruling, or "" if it need not."""
     wins = session.wins(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has had its {record.hits_most} of level {record.id} already"
@@ -72,8 +72,8 @@ def rule(
     An awarded claim gets what the level shows when the machine repeats the claim. An awarded payment becomes
     what the level paid. Raises :class:`RulingError`.
     """
-    known = session.held(claim)
-    if known is None or known.ruling:
+    held_claim = session.find_held_claim(claim)
+    if held_claim is None or held_claim.ruling:
         raise RulingError(f"claim {claim} is not waiting for a ruling")
     if ruling not in {AWARD, DECLINE}:
         raise RulingError(f"claim {claim}: a ruling is {AWARD} or {DECLINE}, not {ruling!r}")
@@ -81,7 +81,7 @@ def rule(
         raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
     if len(reason) > REASON_MAX:
         raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
-    ruled = replace(known, ruling=ruling, persons=persons, reason=reason, ruled_at=at)
+    ruled = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=at)
     session.put_held(ruled)
     session.note(at, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
     return ruled

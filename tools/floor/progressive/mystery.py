@@ -20,14 +20,14 @@ COMBINATION = "mystery"
 
 
 class MysteryError(OperatorError):
-    """A mystery prize that is not possible, or whose record does not add up.
+    """Raised if a mystery prize is not possible, or if its record does not add up.
 
     The text names the level and the figures.
     """
 
 
 class Mysteries:
-    """The mystery prizes of one store; ``term`` is the number of the controller's term."""
+    """The mystery prizes of a controller's store; ``term`` is the number of the controller's term."""
 
     def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
@@ -35,7 +35,7 @@ class Mysteries:
         self._known: dict[str, Trigger] = {}
 
     def open(self, session: Session, record: LevelRecord, at: str) -> None:
-        """Draw the secret amount of the level's next prize, starting from the level's amount; store it encrypted."""
+        """Draw the secret amount of a level's next mystery prize, from its present amount up; store it encrypted."""
         if self._vault is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
         last = session.prize(record.id)
@@ -69,7 +69,7 @@ class Mysteries:
         return prize if record.level.current >= self._unseal_secret(prize).amount else None
 
     def win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
-        """Store the winning claim of a prize and its secret, which may be published from now on."""
+        """Store the winning claim of a mystery prize and its secret, which may be published from now on."""
         trigger = self._unseal_secret(prize)
         session.put_prize(
             replace(prize, claim=claim.claim, turns=session.turns(prize.level), trigger=trigger.to_json())
@@ -106,12 +106,12 @@ class Mysteries:
 
     def _unseal_secret(self, prize: PrizeRecord) -> Trigger:
         """Return the decrypted secret of a prize."""
-        known = self._known.get(prize.level)
-        if known is None or known.commitment != prize.commitment:
+        trigger = self._known.get(prize.level)
+        if trigger is None or trigger.commitment != prize.commitment:
             if self._vault is None:
                 raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
-            known = self._known[prize.level] = self._vault.unseal(prize.sealed, prize.commitment)
-        return known
+            trigger = self._known[prize.level] = self._vault.unseal(prize.sealed, prize.commitment)
+        return trigger
 
 
 def claim_id(prize: PrizeRecord) -> str:
@@ -135,31 +135,33 @@ def prove(session: Session, record: LevelRecord) -> None:
     if last is None or last.trigger is not None:
         raise MysteryError(f"level {record.id}: no prize is being played for")
     turns = session.turns(record.id) - last.turns_before
-    due = last.start + last.lifted + turns * record.stake_cents * terms.increment
-    if terms.ceiling_cents is not None and record.level.current != min(due, terms.ceiling_cents):
+    expected = last.start + last.lifted + turns * record.stake_cents * terms.increment
+    if terms.ceiling_cents is not None and record.level.current != min(expected, terms.ceiling_cents):
         shows = record.level.current
-        raise MysteryError(f"level {record.id}: {turns} contributions take it to {due}, but it shows {shows}")
+        raise MysteryError(
+            f"level {record.id}: {turns} contributions take it to {expected}, but it shows {shows}"
+        )
 
 
 def _prove_prize(session: Session, prize: PrizeRecord) -> None:
-    """Check a disclosed secret against its commitment and the recorded hit. Raises MysteryError."""
-    what = f"level {prize.level}, prize {prize.number}"
+    """Check a mystery prize's disclosed secret against its commitment and the recorded hit. Raises MysteryError."""
+    prize_name = f"level {prize.level}, prize {prize.number}"
     if prize.trigger is None:
         return
     try:
         trigger = Trigger.from_json(prize.trigger)
     except TriggerError as error:
-        raise MysteryError(f"{what}: {error}") from None
+        raise MysteryError(f"{prize_name}: {error}") from None
     disclosed = (trigger.commitment, trigger.level, trigger.number, trigger.start)
     if disclosed != (prize.commitment, prize.level, prize.number, prize.start):
-        raise MysteryError(f"{what}: its secret does not match the commitment")
+        raise MysteryError(f"{prize_name}: its secret does not match the commitment")
     if not prize.claim:
         return
     turns = prize.turns - prize.turns_before
     reached = prize.start + prize.lifted + turns * trigger.step
     before = not prize.lifted and turns > 1 and reached - trigger.step >= trigger.amount
     if reached < trigger.amount or before:
-        raise MysteryError(f"{what}: {trigger.amount} was not first reached by contribution {turns}")
+        raise MysteryError(f"{prize_name}: {trigger.amount} was not first reached by contribution {turns}")
     hit = session.claim(prize.claim)
     if hit is None or session.turn(prize.level, prize.turns) != (hit.machine, hit.after):
-        raise MysteryError(f"{what}: contribution {turns} is not the recorded winner's")
+        raise MysteryError(f"{prize_name}: contribution {turns} is not the recorded winner's")

@@ -36,17 +36,17 @@ class Readings:
             "egm_progressive_sign", "1 for what a sign is: lit, dark or silent.", labels=["sign", "status"]
         )
         for sign in signs:
-            for each in _STATUSES:
-                status.add_metric([sign.id, each], each == sign.status)
+            for status_name in _STATUSES:
+                status.add_metric([sign.id, status_name], status_name == sign.status)
         alive = GaugeMetricFamily(
             "egm_progressive_alive_timestamp_seconds",
             "When the levels were last published.",
             value=time.time(),
         )
-        held = GaugeMetricFamily(
+        held_metric = GaugeMetricFamily(
             "egm_progressive_held", "Claims and payments that wait for two persons to rule.", value=unruled
         )
-        self._metrics = (level, falls, status, alive, held)
+        self._metrics = (level, falls, status, alive, held_metric)
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics of the latest figures."""

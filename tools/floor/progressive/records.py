@@ -19,7 +19,7 @@ def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
-    """One level: its amount, the terms every contributing machine must have, and its history.
+    """One progressive level: its amount, the terms every contributing machine must have, and its history.
 
     ``falls`` counts every reduction of the displayed amount; ``fell_by`` is the cause of the last one. A
     closed level names its ``successor``, which received its amount, and has in ``closing_cents`` what it
@@ -153,7 +153,7 @@ class HeldClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """One hit: a line of the win register (I-17). Times are ISO 8601, UTC.
+    """One hit of a progressive level: a line of the win register (I-17). Times are ISO 8601, UTC.
 
     The machine's time is only recorded, never used. ``paid_cents`` is None and ``way`` is "" until the
     machine has reported the payment.

@@ -31,7 +31,7 @@ _MENDS: Final = (
 
 
 class SecretError(LocalError):
-    """A secret that cannot be drawn or read; the controller must stop."""
+    """Raised if a secret cannot be drawn or read; the controller must stop."""
 
 
 def make_key(folder: Path) -> None:
@@ -82,7 +82,7 @@ class SecretStore:
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
-        """Draw a secret in a step of its own. Raises :class:`SecretError` if the generator fails."""
+        """Draw a mystery prize's secret in a step of its own. Raises :class:`SecretError` if the generator fails."""
         if self._chance is None:
             self._chance = self._start(term)
         try:
@@ -93,8 +93,8 @@ class SecretStore:
 
     def seal(self, trigger: Trigger) -> str:
         """Return the encrypted secret; its nonce is derived from its commitment, which is unique."""
-        made = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
-        return base64.b64encode(made).decode("ascii")
+        encrypted = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
+        return base64.b64encode(encrypted).decode("ascii")
 
     def unseal(self, encrypted: str, commitment: str) -> Trigger:
         """Return the decrypted secret. Raises :class:`SecretError` if key, text and commitment do not agree."""
@@ -102,12 +102,12 @@ class SecretStore:
             text = self._cipher.decrypt(
                 _derive_nonce(commitment), base64.b64decode(encrypted, validate=True), None
             )
-            found = Trigger.from_json(json.loads(text))
+            trigger = Trigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
             raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
-        if found.commitment != commitment:
-            raise SecretError(f"level {found.level}: its secret amount does not match the commitment")
-        return found
+        if trigger.commitment != commitment:
+            raise SecretError(f"level {trigger.level}: its secret amount does not match the commitment")
+        return trigger
 
 
 def _derive_nonce(commitment: str) -> bytes:

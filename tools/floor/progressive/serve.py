@@ -32,7 +32,7 @@ from egm.progressive.messages import (
     encode,
 )
 from tools.floor.progressive.certificates import CONTROLLER
-from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.heartbeat import SignHeartbeat, read_beat
 from tools.floor.progressive.signs import SignBook, SignRecord
 
@@ -46,7 +46,7 @@ _OFFICE_SECONDS: Final = 2.0
 
 
 class Service:
-    """A controller and its connection to the broker; ``report`` is called with lines for the terminal."""
+    """A progressive controller and its connection to the broker; ``report`` is called with lines for the terminal."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Service:
         self._limit_seconds = limit_seconds
         self._signs = signs
         self._observe = observe
-        self._inbox: Waiting[Heard] = Waiting()
+        self._inbox: Waiting[ReceivedMessage] = Waiting()
 
     async def run(self) -> None:
         """Serve until cancelled, or until the store or a level's record stops the controller."""
@@ -118,7 +118,9 @@ class Service:
                 if sign:
                     self._process_heartbeat(sign, read_beat(get_payload(message)))
                 else:
-                    self._inbox.put_nowait(Heard(sender, decode_machine_message(get_payload(message))))
+                    self._inbox.put_nowait(
+                        ReceivedMessage(sender, decode_machine_message(get_payload(message)))
+                    )
             except ProgressiveMessageError as error:
                 self._controller.misunderstood(sender, str(error))
                 self._report(f"{sender}: {error}")
@@ -136,7 +138,7 @@ class Service:
             for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
                 await self._publish_reply(line, answer)
 
-    async def _collect_messages(self) -> list[Heard]:
+    async def _collect_messages(self) -> list[ReceivedMessage]:
         """Wait for a message; return it with the others that have arrived by then, up to a maximum.
 
         A message that is still in the socket needs a few turns of the event loop to arrive.
@@ -171,7 +173,7 @@ class Service:
 
 
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
-    """Return the replies in order without outdated counts.
+    """Return the controller's replies in order without outdated counts.
 
     Of the counts for one machine and level only the last remains.
     """

@@ -35,7 +35,7 @@ _LOOK_SECONDS: Final = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plate:
-    """One level as a sign displays it now.
+    """One progressive level as a sign displays it now.
 
     ``thousandths`` is the amount in thousandths of a minor unit, for the rolling drums; None if the amount is
     not known and none is displayed. ``heard_ns`` is the time since the level's last live value; None if it
@@ -50,7 +50,7 @@ class Plate:
 
 @dataclass(slots=True)
 class _Level:
-    """One level as the sign shows it."""
+    """A progressive level on a sign: its last value, and how the drums run to it."""
 
     value: Value
     start: int
@@ -70,7 +70,7 @@ class _Level:
 
 @dataclass(slots=True)
 class Sign:
-    """The levels of a sign. Times are monotonic nanoseconds.
+    """The progressive levels of an overhead sign. Times are monotonic nanoseconds.
 
     ``chosen`` has the levels to display, in order. If it is empty, every level with a live value is
     displayed, in the order of the ids.
@@ -126,7 +126,7 @@ class Sign:
 
 
 @dataclass(slots=True)
-class Watch:
+class SignMonitor:
     """A monitor that reports when a level of a sign stops or resumes being displayed (I-02)."""
 
     sign: Sign

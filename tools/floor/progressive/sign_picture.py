@@ -24,7 +24,7 @@ _BETWEEN: Final = "  ·  "
 
 
 class SignPicture(Picture):
-    """Draws the levels of a sign."""
+    """Draws the progressive levels of an overhead sign."""
 
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
         """Draw the plates on ``surface``, with amounts in ``currency`` (ISO 4217)."""
@@ -39,9 +39,9 @@ class SignPicture(Picture):
         if not plates:
             _draw_no_amount(stage, both, rect)
         sheet = int(seconds / _TURN_SECONDS) % max(1, -(-len(plates) // _PLATES_MOST))
-        shown = plates[sheet * _PLATES_MOST : (sheet + 1) * _PLATES_MOST]
-        for i, plate in enumerate(shown):
-            step = (h - 20) / len(shown)
+        sheet_plates = plates[sheet * _PLATES_MOST : (sheet + 1) * _PLATES_MOST]
+        for i, plate in enumerate(sheet_plates):
+            step = (h - 20) / len(sheet_plates)
             tall = min(step - 10, _TALL_MOST)
             top = y + 10 + i * step + (step - tall) / 2
             _draw_plate(stage, both, plate, (x + 20, top, w - 40, tall), currency)
@@ -53,7 +53,7 @@ def _format_bilingual_text(both: tuple[Texts, ...], key: str) -> str:
 
 
 def _draw_plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
-    """Draw one level: its name over its amount, or over a text if the amount is not known."""
+    """Draw one progressive level: its name over its amount, or over a text if the amount is not known."""
     p, (x, y, w, h) = stage.painter, rect
     size = "marquee" if h > 320 else "title"
     head = stage.theme.sizes[size] * 1.5

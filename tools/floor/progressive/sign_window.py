@@ -12,8 +12,8 @@ from egm.config.levels import LinkSlot
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window
-from tools.floor.progressive.heartbeat import Heart
-from tools.floor.progressive.sign import STALE_NS, Plate, Sign, Watch, listen
+from tools.floor.progressive.heartbeat import HeartbeatSource
+from tools.floor.progressive.sign import STALE_NS, Plate, Sign, SignMonitor, listen
 from tools.floor.progressive.sign_picture import SignPicture
 
 _FRAME_SECONDS: Final = 1 / 30
@@ -21,11 +21,11 @@ _FRAME_SECONDS: Final = 1 / 30
 _SETTLED_NS: Final = 2_000_000_000
 
 
-class Wall(Protocol):
-    """What a sign's picture is displayed on."""
+class SignDisplay(Protocol):
+    """A display for a sign's picture: a window or a file."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Display the plates; return False if the display was closed or needs no more pictures."""
+        """Display the sign's levels; return False if the display was closed or needs no more pictures."""
         ...
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class SignFile:
 
 async def show_sign(
     slot: LinkSlot,
-    wall: Wall,
+    wall: SignDisplay,
     *,
     levels: tuple[str, ...],
     name: str,
@@ -104,16 +104,18 @@ async def show_sign(
     ``levels`` are the levels to display; see :class:`Sign`.
     """
     sign = Sign(levels)
-    watch = Watch(sign, report)
-    heart = Heart(name)
-    listening = asyncio.create_task(listen(sign, slot, now_ns, report, name=name, beat=heart.due))
+    watch = SignMonitor(sign, report)
+    heart = HeartbeatSource(name)
+    listening = asyncio.create_task(
+        listen(sign, slot, now_ns, report, name=name, beat=heart.build_due_heartbeat)
+    )
     try:
         while not listening.done():
             now = now_ns()
             plates = watch.check_sign(now)
             if not wall.show(plates, now):
                 return
-            heart.drawn(plates, now)
+            heart.store_frame(plates, now)
             await asyncio.sleep(_FRAME_SECONDS)
         listening.result()
     finally:

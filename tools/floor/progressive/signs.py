@@ -40,7 +40,7 @@ class SignRecord:
 
 
 class SignBook:
-    """The last heartbeat of every sign; ``report`` is called with each change of a sign's state."""
+    """The last heartbeat of every overhead sign; ``report`` is called with each change of a sign's state."""
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class SignBook:
     def update_states(self) -> tuple[SignRecord, ...]:
         """Return the current state of every sign; store changes, record them as events, and report them."""
         now_ns = self._now_ns()
-        found = {
+        records = {
             name: self._build_record(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()
         }
-        changed = [sign for name, sign in found.items() if self._has_changed(name, sign)]
-        if changed or (found and now_ns - self._written_ns >= _WRITTEN_NS):
+        changed = [sign for name, sign in records.items() if self._has_changed(name, sign)]
+        if changed or (records and now_ns - self._written_ns >= _WRITTEN_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
                 listed = {record.id for record in read_signs(session)}
-                for name, sign in found.items():
+                for name, sign in records.items():
                     if name in self._known and name not in listed:
                         del self._heard_ns[
                             name
@@ -88,31 +88,31 @@ class SignBook:
                     session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed:
                 self._report(_format_sign_line(sign))
-        self._known = {name: sign for name, sign in found.items() if name in self._heard_ns}
+        self._known = {name: sign for name, sign in records.items() if name in self._heard_ns}
         return tuple(self._known.values())
 
     def _build_record(self, name: str, heard_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        before, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
-        if beat is None and before is not None:
-            shown, heard_at = before.shown, before.heard_at
+        previous, beat, at = self._known.get(name), self._beats.get(name), self._now().isoformat()
+        if beat is None and previous is not None:
+            shown_cents, heard_at = previous.shown, previous.heard_at
         else:
-            shown = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
-            heard_at = at if before is None or now_ns - heard_ns < _WRITTEN_NS else before.heard_at
-        status: Status = "lit" if all(cents is not None for cents in shown.values()) else "dark"
+            shown_cents = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
+            heard_at = at if previous is None or now_ns - heard_ns < _WRITTEN_NS else previous.heard_at
+        status: Status = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
         if now_ns - heard_ns > STALE_NS:
             status = "silent"
-        elif beat is None and before is not None:
-            status = before.status
-        since = before.since if before is not None and before.status == status else at
-        return SignRecord(id=name, status=status, since=since, heard_at=heard_at, shown=shown)
+        elif beat is None and previous is not None:
+            status = previous.status
+        since = previous.since if previous is not None and previous.status == status else at
+        return SignRecord(id=name, status=status, since=since, heard_at=heard_at, shown=shown_cents)
 
     def _has_changed(self, name: str, sign: SignRecord) -> bool:
         """Return whether the sign is new, or its status or its missing amounts have changed."""
-        before = self._known.get(name)
-        if before is None:
+        previous = self._known.get(name)
+        if previous is None:
             return True
-        return before.status != sign.status or (sign.status == "dark" and before.dark != sign.dark)
+        return previous.status != sign.status or (sign.status == "dark" and previous.dark != sign.dark)
 
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:

@@ -59,19 +59,19 @@ _UNRULED: Final = '%"ruling": ""%'
 
 
 class DeposedError(LocalError):
-    """Another controller has taken the store over; this controller must stop."""
+    """Raised if another controller has taken the store over; this controller must stop."""
 
 
 class StoreLostError(LocalError):
-    """The store no longer replies or has ended the session; this controller must stop."""
+    """Raised if the store no longer replies or has ended the session; this controller must stop."""
 
 
 class StoreBusyError(OperatorError):
-    """A store that another controller is using."""
+    """Raised if another controller is using the store."""
 
 
 class Session:
-    """One transaction, through which a controller makes its queries and changes."""
+    """One transaction on a controller's store, for its queries and changes."""
 
     def __init__(self, store: "Store") -> None:
         self._run = store.run
@@ -102,7 +102,7 @@ class Session:
             at,
         )
 
-    def heard(self) -> dict[str, str]:
+    def read_message_times(self) -> dict[str, str]:
         """Return the time of each machine's last message (ISO 8601); machines without one are left out."""
         return {row[0]: row[1] for row in self._run("SELECT machine, at FROM heard")}
 
@@ -113,7 +113,7 @@ class Session:
 
     # ------------------------------------------------------------------ levels
     def level(self, level: str) -> LevelRecord | None:
-        """Return one level with its pools checked, or None."""
+        """Return one progressive level's record with its pools checked, or None."""
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
@@ -123,7 +123,7 @@ class Session:
         return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in excluded)
 
     def put_level(self, record: LevelRecord) -> None:
-        """Store a level."""
+        """Store a progressive level's record."""
         self._run(
             "INSERT INTO level VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
             record.id,
@@ -131,7 +131,7 @@ class Session:
         )
 
     # ------------------------------------------------------------------ contributions
-    def counted(self, machine: str, level: str) -> int | None:
+    def read_last_counted(self, machine: str, level: str) -> int | None:
         """Return the number of a machine's last contribution to a level; None if it never enrolled there."""
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
@@ -156,19 +156,19 @@ class Session:
         )
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
-    def add_contribution(self, made: Contribution, *, hidden: Fraction) -> None:
+    def add_contribution(self, contribution: Contribution, *, hidden: Fraction) -> None:
         """Store one contribution, and the hidden share that the controller adds to the level for it."""
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
-            made.machine,
-            made.level,
-            made.sequence,
-            made.wager_cents,
-            str(made.amount),
+            contribution.machine,
+            contribution.level,
+            contribution.sequence,
+            contribution.wager_cents,
+            str(contribution.amount),
             str(hidden),
         )
 
-    def given(self, level: str) -> Fraction:
+    def sum_contributions(self, level: str) -> Fraction:
         """Return the exact sum of a level's contributions, hidden shares included."""
         rows = self._run(
             "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden", level
@@ -177,21 +177,21 @@ class Session:
 
     # ------------------------------------------------------------------ mystery prizes
     def prize(self, level: str) -> PrizeRecord | None:
-        """Return the last prize of a level, or None; it is the current one unless the level was closed."""
+        """Return the last mystery prize of a level, or None; it is the current one unless the level was closed."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
     def prizes(self, level: str) -> tuple[PrizeRecord, ...]:
-        """Return every prize of a level, in order."""
+        """Return every mystery prize of a level, in order."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
     def find_prize_of_claim(self, claim: str) -> PrizeRecord:
-        """Return the prize of a hit. Raises LookupError if none exists."""
+        """Return the mystery prize that a hit won. Raises LookupError if none exists."""
         return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
 
     def put_prize(self, record: PrizeRecord) -> None:
-        """Store a prize."""
+        """Store a mystery prize's record."""
         self._run(
             "INSERT INTO prize VALUES (?, ?, ?, ?) ON CONFLICT (level, number) "
             "DO UPDATE SET claim = excluded.claim, record = excluded.record",
@@ -205,9 +205,11 @@ class Session:
         """Return how many contributions to a mystery level have been counted."""
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
-    def turn(self, level: str, place: int) -> tuple[str, int] | None:
-        """Return (machine, sequence number) of the contribution with the index ``place``, or None."""
-        rows = self._run("SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, place)
+    def turn(self, level: str, turn_index: int) -> tuple[str, int] | None:
+        """Return (machine, sequence number) of the contribution to a mystery level with this index, or None."""
+        rows = self._run(
+            "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
+        )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
     def add_turn(self, level: str, machine: str, sequence: int) -> None:
@@ -223,8 +225,8 @@ class Session:
     def claims(self) -> tuple[ClaimRecord, ...]:
         """Return the win register: every hit, ordered by level and number."""
         rows = self._run("SELECT record FROM claim")
-        found = (ClaimRecord(**json.loads(row[0])) for row in rows)
-        return tuple(sorted(found, key=lambda each: (each.level, each.place)))
+        hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
+        return tuple(sorted(hits, key=lambda hit: (hit.level, hit.place)))
 
     def list_open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
         """Return the hits of a machine on a level that it has not committed yet."""
@@ -234,15 +236,15 @@ class Session:
             level,
             _OPEN,
         )
-        found = (ClaimRecord(**json.loads(row[0])) for row in rows)
-        return tuple(sorted((c for c in found if not c.closed_at), key=lambda each: each.place))
+        hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
+        return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.place))
 
     def hits(self, level: str) -> int:
-        """Return how many hits of a level are recorded, including those of void games."""
+        """Return how many hits of a progressive level are recorded, including those of void games."""
         return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level)[0][0])
 
     def put_claim(self, record: ClaimRecord) -> None:
-        """Store a hit."""
+        """Store a progressive hit's record."""
         self._run(
             "INSERT INTO claim VALUES (?, ?, ?, ?) "
             "ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
@@ -260,7 +262,7 @@ class Session:
         rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
-    def held(self, claim: str) -> HeldClaim | None:
+    def find_held_claim(self, claim: str) -> HeldClaim | None:
         """Return the claim or payment with this id that is or was held, or None."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
@@ -275,7 +277,7 @@ class Session:
         return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED)[0][0])
 
     def put_held(self, record: HeldClaim) -> None:
-        """Store a held claim."""
+        """Store a held claim or payment."""
         self._run(
             "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
             record.claim,
@@ -307,7 +309,7 @@ class Session:
         )
 
     def remove_sign(self, sign: str) -> None:
-        """Remove a sign from the list."""
+        """Remove an overhead sign from the list of signs that must report."""
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
     def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:

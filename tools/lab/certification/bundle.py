@@ -34,13 +34,13 @@ __all__ = [
 _KEY_NAME: Final = "laboratory.key"
 
 
-def find_key_path(named: Path | None, out: Path) -> Path:
-    """Return the path of the signing key: ``named``, or else one next to the default state folder.
+def find_key_path(key_option: Path | None, out: Path) -> Path:
+    """Return the path of the laboratory's signing key: ``key_option``, or else one next to the default state folder.
 
     ``out`` is handed over to others, so it must not contain a private key. Raises BundleError if the path is
     in ``out``, or if ``out`` holds a key.
     """
-    path = named or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
+    path = key_option or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
     for inside in (path, out / _KEY_NAME):
         if inside.resolve().is_relative_to(out.resolve()) and (inside is path or inside.exists()):
             raise BundleError(
@@ -51,7 +51,7 @@ def find_key_path(named: Path | None, out: Path) -> Path:
 
 
 def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
-    """Read the signing key of ``path`` (32 bytes in hex), or create it, readable by its owner only."""
+    """Return the laboratory's signing key in ``path`` (32 bytes in hex); create it if missing, for its owner only."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         key = Ed25519PrivateKey.generate()
@@ -68,31 +68,31 @@ def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
 
 
 def list_bundles(folder: Path) -> tuple[Path, ...]:
-    """Return the folder itself if it is a bundle, or else its subfolders that are bundles.
+    """Return the folder itself if it is a certification bundle, or else its subfolders that are bundles.
 
     A bundle has a manifest. Raises BundleError if none exists.
     """
     if (folder / MANIFEST).exists():
         return (folder,)
-    found = tuple(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")))
-    if not found:
+    bundles = tuple(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")))
+    if not bundles:
         raise BundleError(f"{folder} is not a bundle: neither it nor any folder in it has a {MANIFEST}")
-    return found
+    return bundles
 
 
 def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
     """Raise BundleError, naming the files, if a verified bundle has files that its manifest does not list."""
     listed = facts.get("files")
-    known = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
+    signed_names = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
     lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
-    if unsigned := sorted(set(lying) - known):
+    if unsigned := sorted(set(lying) - signed_names):
         raise BundleError(f"{folder}: in the bundle, but not signed: {', '.join(unsigned)}")
 
 
 def write_bundle(
     folder: Path, files: Mapping[str, bytes], facts: Mapping[str, object], key: Ed25519PrivateKey
 ) -> None:
-    """Write the files, a manifest that states ``facts``, and its signature into ``folder``."""
+    """Write a certification bundle into ``folder``: the files, a manifest that states ``facts``, and its signature."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)

@@ -87,10 +87,10 @@ def strategy(case: Case) -> Iterator[Finding]:
     If the return depends on which cards or reels are held, the game's rules must say so.
     """
     rules = case.game.rules
-    held = isinstance(rules, ReelRules) and any(
+    holds_reels = isinstance(rules, ReelRules) and any(
         getattr(table, "player_holds", False) for table in rules.definition.stage.values()
     )
-    for code in case.profile.languages if held else ():
+    for code in case.profile.languages if holds_reels else ():
         if not any(word in case.game.help.get(code, "").lower() for word in _HOLD[code]):
             why = f"the rules in {code} do not say that reels may be held"
             yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, why)
@@ -104,9 +104,11 @@ def strategy(case: Case) -> Iterator[Finding]:
                 status_from_check(ok=bet.strategy is not None and bet.worst_rtp <= bet.rtp),
                 f"bet {bet.bet}: {format_percent(bet.rtp)} {same}: {bet.strategy}",
             )
-    least, most = case.analysis.worst_rtp, case.analysis.maximum_rtp
+    worst_return, best_return = case.analysis.worst_rtp, case.analysis.maximum_rtp
     bets = format_count(len(case.analysis.bets), "bet")
-    words = f"{format_percent(most)} for the best of {bets}, {format_percent(least)} for the worst"
+    words = (
+        f"{format_percent(best_return)} for the best of {bets}, {format_percent(worst_return)} for the worst"
+    )
     yield Finding("strategy", ("P-10",), Status.PASS, f"{words}, decisions counted")
 
 
@@ -120,26 +122,26 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     not_bought = case.analysis.list_prizes_not_bought()
     for bet in case.analysis.bets:
         never = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
-        found, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
+        evidence, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
             wins = sorted(
                 win for win in (bet.distribution.counts if bet.distribution else ()) if win > bet.cost_credits
             )
-            found = f"no pay table; it returns {format_percent(bet.rtp)}"
+            evidence = f"no pay table; it returns {format_percent(bet.rtp)}"
             if wins:
-                found += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
+                evidence += f", {format_count(len(wins), 'win')} of {wins[0]:,} to {wins[-1]:,}"
             else:
                 played = _count_games_to_win(case, bet)
-                found += (
+                evidence += (
                     f"; in {format_count(played or _GAMES_OF_WIN, 'game')} {'one' if played else 'none'} won"
                 )
             status = status_from_check(ok=bet.rtp > 0 and bool(wins or played))
         if never:
-            found, status = f"no result wins {never}", Status.FAIL
+            evidence, status = f"no result wins {never}", Status.FAIL
         elif bet.bet in not_bought:
-            found += f"; only other bets win {', '.join(not_bought[bet.bet])}"
+            evidence += f"; only other bets win {', '.join(not_bought[bet.bet])}"
             status = Status.FAIL if case.profile.awards.every_prize_at_every_bet else Status.NOTED
-        yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {found}")
+        yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {evidence}")
 
 
 def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
@@ -160,24 +162,30 @@ def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
 
 def pay_tables(case: Case) -> Iterator[Finding]:
     """Check that the figures state the odds of every row of a displayed pay table (B-12)."""
-    known = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
-    known |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
+    rows_with_odds = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
+    rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
     by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
     rows = case.game.presentation().get("pays")
-    shown = (
+    displayed_rows = (
         [(row["name"], row.get("spot", "")) for row in rows if "name" in row]
         if isinstance(rows, list)
         else []
     )
-    lost = [(f"{spot} {name}".strip(), spot) for name, spot in shown if (name, spot) not in known]
-    if shown:
-        missing = [words for words, spot in lost if spot not in by_play]
-        found = f"{format_count(len(shown) - len(lost), 'row')} with their odds"
-        found += f"; printed, and no figure says how often it is won: {', '.join(missing)}" if missing else ""
-        yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing), found)
-    if decided := [words for words, spot in lost if spot in by_play]:
-        found = f"{', '.join(decided)}: decided by the play of the hand, and not counted apart"
-        yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, found)
+    rows_without_odds = [
+        (f"{spot} {name}".strip(), spot)
+        for name, spot in displayed_rows
+        if (name, spot) not in rows_with_odds
+    ]
+    if displayed_rows:
+        missing = [words for words, spot in rows_without_odds if spot not in by_play]
+        evidence = f"{format_count(len(displayed_rows) - len(rows_without_odds), 'row')} with their odds"
+        evidence += (
+            f"; printed, and no figure says how often it is won: {', '.join(missing)}" if missing else ""
+        )
+        yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing), evidence)
+    if decided := [words for words, spot in rows_without_odds if spot in by_play]:
+        evidence = f"{', '.join(decided)}: decided by the play of the hand, and not counted apart"
+        yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, evidence)
 
 
 def stages_played(case: Case) -> Iterator[Finding]:

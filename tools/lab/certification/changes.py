@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 
 
 class Class(StrEnum):
-    """The kind of approval that a changed game needs, in increasing order."""
+    """Kinds of approval that a changed game needs, in increasing order."""
 
     SAME = "same"
     """No change: the same game."""
@@ -37,7 +37,7 @@ _NOTICE: Final = frozenset({("game", "version"), ("game", "date"), ("game", "hel
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed value of a definition, by its path; a side is None if the value is missing there."""
+    """One changed value of a game definition, with its path; a side is None if the value is missing there."""
 
     path: str
     before: Any
@@ -51,17 +51,17 @@ def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
     Symbol ids are matched by their order, so a theme that renames them consistently is recognised. The exact
     return of every bet is compared too: a changed return always needs full approval.
     """
-    before, after = json.loads(old.text), json.loads(new.text)
-    renamed = _match_renamed_symbols(before, after)
-    found = tuple(_iter_changed_leaves((), _rename_ids(before, renamed), after))
+    old_data, new_data = json.loads(old.text), json.loads(new.text)
+    renamed = _match_renamed_symbols(old_data, new_data)
+    changes = tuple(_iter_changed_leaves((), _rename_ids(old_data, renamed), new_data))
     if renamed:
         words = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
-        found = (*found, Change("symbol.id", None, words, Class.THEME))
-    asks = max((change.asks for change in found), key=list(Class).index, default=Class.SAME)
+        changes = (*changes, Change("symbol.id", None, words, Class.THEME))
+    asks = max((change.asks for change in changes), key=list(Class).index, default=Class.SAME)
     if asks is not Class.FULL and _list_bet_figures(old) != _list_bet_figures(new):
-        found = (*found, Change("return", _list_bet_figures(old), _list_bet_figures(new), Class.FULL))
+        changes = (*changes, Change("return", _list_bet_figures(old), _list_bet_figures(new), Class.FULL))
         asks = Class.FULL
-    return asks, found
+    return asks, changes
 
 
 def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
@@ -69,21 +69,21 @@ def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
     return sorted((bet.bet, bet.cost_credits, str(bet.rtp_with_progressives)) for bet in bets)
 
 
-def _match_renamed_symbols(before: Any, after: Any) -> dict[str, str]:
+def _match_renamed_symbols(old_data: Any, new_data: Any) -> dict[str, str]:
     """Return old id -> new id, matched by their order, if both definitions have equally many symbols.
 
     Return an empty mapping if the match would be ambiguous because the old definition already used a new id.
     """
-    old, new = ([s.get("id") for s in data.get("symbol", ())] for data in (before, after))
+    old, new = ([s.get("id") for s in data.get("symbol", ())] for data in (old_data, new_data))
     if len(old) != len(new) or len(set(new)) != len(new):
         return {}
-    found = {a: b for a, b in zip(old, new, strict=True) if a != b}
-    words = set(re.findall(r"[\w-]+", json.dumps({**before, "game": None})))
-    return {} if words & set(found.values()) else found
+    renamed = {a: b for a, b in zip(old, new, strict=True) if a != b}
+    words = set(re.findall(r"[\w-]+", json.dumps({**old_data, "game": None})))
+    return {} if words & set(renamed.values()) else renamed
 
 
 def _rename_ids(data: Any, renamed: dict[str, str]) -> Any:
-    """Return the data with these ids renamed in keys and in texts, except in texts shown to people."""
+    """Return the data with these symbol ids renamed in keys and in texts, except in texts shown to people."""
     if not renamed:
         return data
     if isinstance(data, dict):
@@ -98,22 +98,24 @@ def _rename_ids(data: Any, renamed: dict[str, str]) -> Any:
     return data
 
 
-def _iter_changed_leaves(path: Path, before: Any, after: Any) -> Iterator[Change]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in sorted({*before, *after}):
-            yield from _iter_changed_leaves((*path, key), before.get(key), after.get(key))
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for n, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _iter_changed_leaves((*path, str(n)), one, other)
-    elif before != after or type(before) is not type(after):
-        yield Change(".".join(path), before, after, _classify_leaf(path, before, after))
+def _iter_changed_leaves(path: Path, old_value: Any, new_value: Any) -> Iterator[Change]:
+    """Yield a change for each value that differs between two definitions, with its path."""
+    if isinstance(old_value, dict) and isinstance(new_value, dict):
+        for key in sorted({*old_value, *new_value}):
+            yield from _iter_changed_leaves((*path, key), old_value.get(key), new_value.get(key))
+    elif isinstance(old_value, list) and isinstance(new_value, list) and len(old_value) == len(new_value):
+        for n, (old_item, new_item) in enumerate(zip(old_value, new_value, strict=True)):
+            yield from _iter_changed_leaves((*path, str(n)), old_item, new_item)
+    elif old_value != new_value or type(old_value) is not type(new_value):
+        yield Change(".".join(path), old_value, new_value, _classify_leaf(path, old_value, new_value))
 
 
-def _classify_leaf(path: Path, before: Any, after: Any) -> Class:
+def _classify_leaf(path: Path, old_value: Any, new_value: Any) -> Class:
+    """Return the kind of approval that a changed value at this path of a definition needs."""
     if path[:2] in _THEME or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
         return Class.THEME
     if path[:2] in _NOTICE:
         return Class.NOTICE
-    if path == ("game", "denominations_cents") and set(after or ()) < set(before or ()):
+    if path == ("game", "denominations_cents") and set(new_value or ()) < set(old_value or ()):
         return Class.NOTICE  # only approved values, fewer of them
     return Class.FULL

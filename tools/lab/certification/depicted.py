@@ -46,8 +46,8 @@ _FIRST_POSITION: Final = "first position"
 
 
 @dataclass(frozen=True, slots=True)
-class Real:
-    """The real object that a draw depicts (deck, die, wheel), as the number of equal pieces of each kind.
+class RealObject:
+    """The real object that a random draw depicts (deck, die, wheel), as the number of equal pieces of each kind.
 
     ``returned``: a drawn piece is available again for the next draw (a die, a wheel). ``packs``: several
     packs of the object may be mixed.
@@ -58,37 +58,37 @@ class Real:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether ``bound`` pieces can remain in the object after draws with the bounds ``earlier``."""
+        """Return whether ``bound`` pieces can remain in the real object after draws with the bounds ``earlier``."""
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
-    def are_pieces(self, found: Collection[int]) -> bool:
-        """Return whether the real object can consist of ``found``, a number of pieces for each kind."""
-        packs = -(-sum(found) // sum(self.pieces))
-        both = zip(sorted(found, reverse=True), sorted(self.pieces, reverse=True), strict=False)
-        return len(found) <= len(self.pieces) and all(n <= packs * of for n, of in both)
+    def are_pieces(self, counts: Collection[int]) -> bool:
+        """Return whether the real object can consist of pieces in these ``counts``, one count for each kind."""
+        packs = -(-sum(counts) // sum(self.pieces))
+        both = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
+        return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in both)
 
 
-def build_real_object(game: Game, purpose: str) -> Real:
-    """Return the real object that the draw for ``purpose`` depicts."""
+def build_real_object(game: Game, purpose: str) -> RealObject:
+    """Return the real object (deck, die, wheel) that the draw for ``purpose`` depicts."""
     rules = game.rules
     if isinstance(rules, KenoRules):
         for bonus in rules.definition.bonus:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
-                return Real(tuple(bonus.weights.values()), returned=True)
-        return Real((1,) * rules.definition.field.numbers)
+                return RealObject(tuple(bonus.weights.values()), returned=True)
+        return RealObject((1,) * rules.definition.field.numbers)
     if isinstance(rules, TwoHands) and purpose != _FIRST_POSITION:
-        return Real(tuple(Counter(rules.PIECES).values()))
+        return RealObject(tuple(Counter(rules.PIECES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
-        return Real((1,) * equal, returned=True)
+        return RealObject((1,) * equal, returned=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
-    return Real((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
+    return RealObject((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
-    """Return the number of equal parts of a wheel, faces of a die or positions at a table.
+    """Return the number of equal parts of the object a game shows: pockets, faces of a die, positions at a table.
 
     None for any other object.
     """
@@ -122,18 +122,18 @@ class _SteppedRound:
     """A round replayed step by step; ``shown`` collects what it displays after the last scripted draw."""
 
     def __init__(
-        self, game: Game, wager: Wager, draw: _ScriptedDraws, way: Callable[[int, int], int]
+        self, game: Game, wager: Wager, draw: _ScriptedDraws, policy: Callable[[int, int], int]
     ) -> None:
         self.shown: list[str] = []
         self.ended = False
         self._draw = draw
         self._play: Play = game.play(wager, draw)
         self._answer: Choice | None = None
-        self._way, self._asked = way, 0
+        self._way, self._asked = policy, 0
 
     def play_step(self) -> None:
         """Play the next step; on the first call, all steps up to the last scripted draw."""
-        given = len(self._draw.values)
+        scripted_count = len(self._draw.values)
         while not self.ended:
             try:
                 step = self._play.send(self._answer)
@@ -145,7 +145,7 @@ class _SteppedRound:
             if isinstance(step, Decision):
                 self._answer = Choice(step.options[self._way(self._asked, len(step.options))])
                 self._asked += 1
-            if self._draw.made >= given:
+            if self._draw.made >= scripted_count:
                 self.shown.append(repr(step))
                 return
 
@@ -159,16 +159,16 @@ class _PlayedRound:
     way: Callable[[int, int], int]
     draws: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def pieces(self, at: int, real: Real) -> Collection[int]:
+    def pieces(self, at: int, real: RealObject) -> Collection[int]:
         """Return how many numbers of the draw with index ``at`` lead to each distinguishable display.
 
         For each number the round is replayed, all in parallel, until the displays can be distinguished: a
         piece dealt face down is only identified by later steps.
         """
-        before = [value for _, value, _ in self.draws[:at]]
+        earlier_values = [value for _, value, _ in self.draws[:at]]
         runs = [
             [
-                _SteppedRound(self.game, self.wager, _ScriptedDraws([*before, value], last), self.way)
+                _SteppedRound(self.game, self.wager, _ScriptedDraws([*earlier_values, value], last), self.way)
                 for last in (False, True)
             ]
             for value in range(self.draws[at][0])
@@ -176,9 +176,9 @@ class _PlayedRound:
         while True:
             for run in (run for pair in runs for run in pair):
                 run.play_step()
-            found = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
-            if real.are_pieces(found) or all(run.ended for pair in runs for run in pair):
-                return found
+            counts = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
+            if real.are_pieces(counts) or all(run.ended for pair in runs for run in pair):
+                return counts
 
 
 def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
@@ -186,7 +186,7 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.at(bet.table)
         wager = build_wager(game, bet)
-        for way in WAYS.values():
+        for policy in WAYS.values():
             draw = RecordingDraw(case.draw)
             play, answer, decisions = game.play(wager, draw), None, 0
             try:
@@ -194,10 +194,10 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
                     step = play.send(answer)
                     answer = None
                     if isinstance(step, Decision):
-                        answer = Choice(step.options[way(decisions, len(step.options))])
+                        answer = Choice(step.options[policy(decisions, len(step.options))])
                         decisions += 1
             except StopIteration:
-                yield _PlayedRound(game, wager, way, draw.records)
+                yield _PlayedRound(game, wager, policy, draw.records)
             if not decisions:
                 break
 
@@ -217,7 +217,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
         yield from _check_reels(case, case.game.rules)
         return
     kinds: set[str] = set()
-    given = 0
+    numbers_tried = 0
     for course in _iter_played_rounds(case):
         fresh = {_strip_index(purpose) for _, _, purpose in course.draws} - kinds
         kinds |= fresh
@@ -230,21 +230,21 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
                 words = f"{purpose}: one of {bound:,} is drawn, where {sum(real.pieces)} are depicted"
                 yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
                 return
-            found = course.pieces(at, real)
-            if not real.are_pieces(found):
+            pieces = course.pieces(at, real)
+            if not real.are_pieces(pieces):
                 words = (
-                    f"{purpose}: {bound:,} numbers show {format_count(len(found), 'different piece')}, one of "
-                    f"them {format_count(max(found), 'time')}; there are not so many of it"
+                    f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
+                    f"them {format_count(max(pieces), 'time')}; there are not so many of it"
                 )
                 yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
                 return
-            given += bound
-    if not given:
+            numbers_tried += bound
+    if not numbers_tried:
         words = "no number is drawn: a real wheel decides"
         yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, words)
         return
     names = ", ".join(sorted(kinds))
-    words = f"each piece as often as there are of it, by {format_count(given, 'number')} given to: {names}"
+    words = f"each piece as often as there are of it, by {format_count(numbers_tried, 'number')} given to: {names}"
     yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, words)
 
 
@@ -260,23 +260,25 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
         reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
             if reels and (wrong := _find_reel_error(reels, reel)):
-                status, found = Status.FAIL, wrong
+                status, evidence = Status.FAIL, wrong
             elif set(weights) == {1}:
-                status, found = Status.PASS, f"{format_count(len(weights), 'equally likely stop')}"
+                status, evidence = Status.PASS, f"{format_count(len(weights), 'equally likely stop')}"
             elif 0 in weights:
                 status = Status.FAIL
-                found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
+                evidence = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
             else:
-                status, found = Status.NOTED, f"{len(weights)} stops that are not equally likely"
-            yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {found}")
+                status, evidence = Status.NOTED, f"{len(weights)} stops that are not equally likely"
+            yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {evidence}")
         if isinstance(stage, Wheel):
             draw = RecordingDraw(case.draw)
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
-            shown = [stage.run(_ScriptedDraws([part], last=False)).display["part"] for part in range(parts)]
-            found = f"{name}: {format_count(parts, 'equal part')} of the wheel"
-            ok = real and sorted(shown) == list(range(parts))
-            yield Finding("depicted-odds", _REQUIREMENTS, status_from_check(ok=ok), found)
+            displayed_parts = [
+                stage.run(_ScriptedDraws([part], last=False)).display["part"] for part in range(parts)
+            ]
+            evidence = f"{name}: {format_count(parts, 'equal part')} of the wheel"
+            ok = real and sorted(displayed_parts) == list(range(parts))
+            yield Finding("depicted-odds", _REQUIREMENTS, status_from_check(ok=ok), evidence)
 
 
 def _find_reel_error(reels: Reels, reel: int) -> str:

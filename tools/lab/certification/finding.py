@@ -11,7 +11,7 @@ from paytables import Analysis, Draw, Game
 
 
 class Status(StrEnum):
-    """The result of a rule."""
+    """Results that a certification rule can have."""
 
     PASS = "pass"  # noqa: S105 (no password)
     FAIL = "fail"
@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one rule for one game: status, requirements, and evidence in text and figures."""
+    """The result of one certification rule for one game: status, requirements, and evidence in text and figures."""
 
     rule: str
     requirements: tuple[str, ...]
@@ -55,5 +55,5 @@ Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
 
 
 def status_from_check(*, ok: bool) -> Status:
-    """Return PASS if the rule is met, else FAIL."""
+    """Return PASS if the certification rule is met, else FAIL."""
     return Status.PASS if ok else Status.FAIL

@@ -43,14 +43,14 @@ _SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """One reproduced item: its name, and how it differs from the signed one ("" if it is identical)."""
+class ReproducedItem:
+    """One item of a bundle made again: its name, and how it differs from the signed one ("" if it is identical)."""
 
     what: str
     differs: str = ""
 
 
-def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
+def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
     """Reproduce the contents of a verified bundle from the source; yield one result per item.
 
     ``commands`` is the command-line reference of this software.
@@ -65,7 +65,7 @@ def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator
 
 
 # ------------------------------------------------------------------ a game's certificate
-def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
+def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[ReproducedItem]:
     """Reproduce the files of a game's certificate; yield one result per file."""
     game = load_game(folder / f"{facts['game']}.toml")
     profile = load_profile(str(facts["jurisdiction"]))
@@ -78,36 +78,39 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[M
     )
 
 
-def _reproduce_verdicts(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
+def _reproduce_verdicts(
+    findings: Path, game: Game, path: Path, profile: Profile, games: int
+) -> ReproducedItem:
     """Check a game against every rule again and compare the verdicts.
 
     The evidence is not compared, because it depends on chance.
     """
     with start_service().step() as draw:
-        found = check_every_rule(Case(game, path, analyse(game), profile, draw, games))
+        findings_here = check_every_rule(Case(game, path, analyse(game), profile, draw, games))
     signed = json.loads(findings.read_text(encoding="utf-8"))
     refused = {each["rule"] for each in signed if each["status"] == Status.FAIL}
-    here = {each.rule for each in found if each.status is Status.FAIL}
-    other = ", ".join(sorted(refused ^ here))
-    rules = format_count(len({f.rule for f in found}), "rule")
-    return Made(f"{game.id}: verdict of {rules}", other and f"another verdict: {other}")
+    failed_here = {each.rule for each in findings_here if each.status is Status.FAIL}
+    differing = ", ".join(sorted(refused ^ failed_here))
+    rules = format_count(len({f.rule for f in findings_here}), "rule")
+    return ReproducedItem(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")
 
 
-def _compare_file(folder: Path, name: str, here: bytes) -> Made:
+def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
+    """Return whether a reproduced file equals the signed one of the bundle, or their first difference."""
     signed = (folder / name).read_bytes()
-    return Made(name, "" if signed == here else _find_first_difference(signed, here))
+    return ReproducedItem(name, "" if signed == reproduced else _find_first_difference(signed, reproduced))
 
 
-def _find_first_difference(signed: bytes, here: bytes) -> str:
+def _find_first_difference(signed: bytes, reproduced: bytes) -> str:
     """Return the first line in which two texts differ, as a sentence."""
-    pairs = zip(signed.splitlines(), here.splitlines(), strict=False)
+    pairs = zip(signed.splitlines(), reproduced.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
-    return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(here)} made here"
+    return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(reproduced)} made here"
 
 
 # ------------------------------------------------------------------ a submission
-def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
-    """Rebuild the submitted packages from their source; yield whether each is identical."""
+def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
+    """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE))
     wheel = next(name for name in names if name.endswith(_WHEEL))
@@ -119,29 +122,32 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
         (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
         again = build_packages(root)
         for name in (archive, wheel):
-            same = again.get(name) == (folder / name).read_bytes()
-            yield Made(f"{name} from {archive}", "" if same else "the build is another")
+            is_identical = again.get(name) == (folder / name).read_bytes()
+            yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
         copied = read_pages(root)
-    yield Made(
+    yield ReproducedItem(
         f"{SOFTWARE} of {wheel}",
         _describe_wheel_differences(_read_wheel_digests((folder / wheel).read_bytes()), signed.files),
     )
     installed = [str(each) for each in find_differences(signed, compute_digests(list_built_files()))]
-    yield Made("the software installed here", _format_some_names(installed))
+    yield ReproducedItem("the software installed here", _format_some_names(installed))
     profile = load_profile(folder / "profile.toml")
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
-    made = {**copied, **write_game_documents([(game, analyse(game)) for game in games], profile, commands)}
-    yield from (_compare_file(folder, name, made[name]) for name in sorted(made))
+    documents = {
+        **copied,
+        **write_game_documents([(game, analyse(game)) for game in games], profile, commands),
+    }
+    yield from (_compare_file(folder, name, documents[name]) for name in sorted(documents))
     for game in games:
         name = f"{game.id}{FINDINGS}"
         yield _reproduce_verdicts(
             folder / name, game, folder / f"{game.id}.toml", profile, int(facts["games_played"])
         )
-    found = {archive, wheel, SOFTWARE, BATTERY, *(f"{game.id}{FINDINGS}" for game in games)}
-    left = set(names) - made.keys() - found
-    yield Made(
+    other_names = {archive, wheel, SOFTWARE, BATTERY, *(f"{game.id}{FINDINGS}" for game in games)}
+    unknown_names = set(names) - documents.keys() - other_names
+    yield ReproducedItem(
         "every file of the bundle",
-        _format_some_names([f"{name}: nothing here makes it" for name in sorted(left)]),
+        _format_some_names([f"{name}: nothing here makes it" for name in sorted(unknown_names)]),
     )
 
 
@@ -161,5 +167,7 @@ def _describe_wheel_differences(inside: Mapping[str, str], listed: Mapping[str, 
 
 def _format_some_names(names: Iterable[str]) -> str:
     """Return the first few of the names, and how many there are."""
-    found = list(names)
-    return ", ".join(found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if found[_SHOWN:] else "")
+    all_names = list(names)
+    return ", ".join(all_names[:_SHOWN]) + (
+        f" and {len(all_names) - _SHOWN} more" if all_names[_SHOWN:] else ""
+    )

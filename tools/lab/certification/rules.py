@@ -83,10 +83,15 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
         rtp = bet.rtp_with_progressives
         above = rtp >= 1 if ceiling is None else rtp > ceiling
         status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
-        most = "the ceiling is " + format_percent(ceiling) if ceiling is not None else "no ceiling here"
+        ceiling_text = (
+            "the ceiling is " + format_percent(ceiling) if ceiling is not None else "no ceiling here"
+        )
         words = ": the player wins in the long run" if rtp > 1 else ": all comes back" if rtp == 1 else ""
         yield Finding(
-            "return-ceiling", ("C-07",), status, f"bet {bet.bet}: {format_percent(rtp)}{words}; {most}"
+            "return-ceiling",
+            ("C-07",),
+            status,
+            f"bet {bet.bet}: {format_percent(rtp)}{words}; {ceiling_text}",
         )
 
 
@@ -103,23 +108,28 @@ def largest_win(case: Case) -> Iterator[Finding]:
     for cents in case.game.denominations_cents:
         if min(map(case.game.round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
             continue  # reported by the rule of bets
-        most = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
-        if most is None:
+        largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
+        if largest_cents is None:
             words = "the largest win has no exact figure"
             status = Status.NOTED if limit is None else Status.FAIL
-        elif most > METER_CENTS_MAX:
+        elif largest_cents > METER_CENTS_MAX:
             status, words = (
                 Status.FAIL,
-                f"{format_count(most, 'cent')}: more than a meter of ten digits holds",
+                f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits holds",
             )
-        elif limit is not None and most > limit and case.game.rules.layout():
-            words = f"{format_count(most, 'cent')}: no wager is taken that could win more than {limit:,}"
+        elif limit is not None and largest_cents > limit and case.game.rules.layout():
+            words = (
+                f"{format_count(largest_cents, 'cent')}: no wager is taken that could win more than {limit:,}"
+            )
             status = Status.NOTED
             within.append(cents)
-        elif limit is not None and most > limit:
-            status, words = Status.NOTED, f"{format_count(most, 'cent')}: not offered, {limit:,} are allowed"
+        elif limit is not None and largest_cents > limit:
+            status, words = (
+                Status.NOTED,
+                f"{format_count(largest_cents, 'cent')}: not offered, {limit:,} are allowed",
+            )
         else:
-            status, words = Status.PASS, f"{format_count(most, 'cent')} at most"
+            status, words = Status.PASS, f"{format_count(largest_cents, 'cent')} at most"
             within.append(cents)
         yield Finding(
             "largest-win",
@@ -161,22 +171,25 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
     if slots:
         try:
             pools = create_pools(case.game, case.game.denominations_cents, slots)
-            same = all(
+            is_equal = all(
                 set(list_available_bets(pools, case.game, cents))
                 == set(_bets_of_their_worth(case.game, cents))
                 for cents in case.game.denominations_cents
             )
-            found = f"{format_count(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
+            evidence = f"{format_count(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
         except OperatorError as error:
-            same, found = False, str(error)
+            is_equal, evidence = False, str(error)
         unequal = _find_unequal_chances(case)
         yield Finding(
-            "progressive-stakes", ("I-03",), status_from_check(ok=same and not unequal), unequal or found
+            "progressive-stakes",
+            ("I-03",),
+            status_from_check(ok=is_equal and not unequal),
+            unequal or evidence,
         )
 
 
 def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
-    """Yield the bets at a denomination at which every bet with a prescribed amount has exactly that amount."""
+    """Yield the bets at a denomination at which each bet whose amount is prescribed has exactly that amount."""
     return (n for n in game.bet_options if has_prescribed_amounts(game, game.wager(n), cents))
 
 
@@ -185,10 +198,10 @@ def _find_unequal_chances(case: Case) -> str:
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
         for share in bet.progressives:
-            other, rate = rates.setdefault((share.level, bet.cost_credits), (bet.bet, share.rate))
+            other_bet, rate = rates.setdefault((share.level, bet.cost_credits), (bet.bet, share.rate))
             if rate != share.rate:
                 return (
-                    f"{share.level}: {format_one_in(rate)} on bet {other} and {format_one_in(share.rate)}"
+                    f"{share.level}: {format_one_in(rate)} on bet {other_bet} and {format_one_in(share.rate)}"
                     f" on bet {bet.bet}, both of {format_count(bet.cost_credits, 'credit')}"
                 )
     return ""
@@ -200,7 +213,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
     for prize in case.game.prizes_in_kind():
         unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
         shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
-        apart = "; ".join(
+        separate_returns = "; ".join(
             f"bet {bet.bet}: {format_one_in(share.rate)}, "
             + ", ".join(
                 f"{format_percent(share.compute_rtp_at(cents, bet.cost_credits), 6)} at {cents}"
@@ -214,7 +227,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
             ("C-03", "C-09"),
             status_from_check(ok=allowed and not unsaid),
             f"{prize.id}: {words if allowed else 'this place has prizes of money'}; worth "
-            f"{prize.value_cents:,} minor units, apart from the return: {apart}",
+            f"{prize.value_cents:,} minor units, apart from the return: {separate_returns}",
         )
 
 
@@ -223,14 +236,16 @@ def languages(case: Case) -> Iterator[Finding]:
     for code in case.profile.languages:
         missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
         help_ = case.game.help.get(code, "")
-        same = [c for c, text in case.game.help.items() if c != code and text.split() == help_.split()]
-        found = f"title and {len(help_.split())} words of rules"
+        codes_with_same_text = [
+            c for c, text in case.game.help.items() if c != code and text.split() == help_.split()
+        ]
+        evidence = f"title and {len(help_.split())} words of rules"
         if missing:
-            found = f"no {', '.join(missing)}"
-        elif same:
-            found = f"the rules are those in {', '.join(same)}, word for word"
-        ok = not missing and not same
-        yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {found}")
+            evidence = f"no {', '.join(missing)}"
+        elif codes_with_same_text:
+            evidence = f"the rules are those in {', '.join(codes_with_same_text)}, word for word"
+        ok = not missing and not codes_with_same_text
+        yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {evidence}")
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
@@ -242,12 +257,14 @@ def void_rule(case: Case) -> Iterator[Finding]:
             continue
         help_ = _remove_case_and_accents(case.game.help.get(code, ""))
         word = next((word for word in words.values() if _remove_case_and_accents(word) in help_), None)
-        found = (
+        languages_with_rule = (
             "the jurisdiction's rule alone"
             if word is None
             else f'the help says "{word}"; the jurisdiction\'s own rule is shown'
         )
-        yield Finding("void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {found}")
+        yield Finding(
+            "void-rule", ("C-25",), status_from_check(ok=word is None), f"{code}: {languages_with_rule}"
+        )
 
 
 def _remove_case_and_accents(text: str) -> str:
@@ -260,16 +277,16 @@ def longest_odds(case: Case) -> Iterator[Finding]:
     limit = case.profile.awards.longest_one_in
     allowed = "no limit here" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
-        found = list_awards(bet)
-        if not found:
+        awards = list_awards(bet)
+        if not awards:
             yield Finding("longest-odds", ("B-12",), Status.NOTHING, _no_award(bet))
             continue
-        least = found[0]
+        rarest = awards[0]
         yield Finding(
             "longest-odds",
             ("B-12",),
-            status_from_check(ok=limit is None or least.rate * limit >= 1),
-            f"bet {bet.bet}: {_format_award(least)}; {allowed}",
+            status_from_check(ok=limit is None or rarest.rate * limit >= 1),
+            f"bet {bet.bet}: {_format_award(rarest)}; {allowed}",
         )
 
 
@@ -277,9 +294,9 @@ def odds_told(case: Case) -> Iterator[Finding]:
     """State the very long odds of which the player must be informed; the help pages show the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
-        found = list_awards(bet)
-        long_odds = list_longer_awards(found, rules.top_told_one_in, rules.other_told_one_in)
-        if not found:
+        awards = list_awards(bet)
+        long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
+        if not awards:
             yield Finding("odds-told", ("C-23",), Status.NOTHING, _no_award(bet))
             continue
         if long_odds:
@@ -331,15 +348,15 @@ def bet_limit(case: Case) -> Iterator[Finding]:
             status_from_check(ok=bool(allowed)),
             f"{format_count(cents, 'cent')} a credit: {bets}",
         )
-        taken = case.game.rules.find_highest_bet(limit // cents)
+        accepted = case.game.rules.find_highest_bet(limit // cents)
         for spot in layout:
-            most = taken.get(spot.id)
-            if most is not None and most < min(spot.most, limit // cents):
+            highest = accepted.get(spot.id)
+            if highest is not None and highest < min(spot.most, limit // cents):
                 words = (
-                    f"{format_count(cents, 'cent')} a credit: at most {most:,} of {spot.most:,} on {spot.id}:"
+                    f"{format_count(cents, 'cent')} a credit: at most {highest:,} of {spot.most:,} on {spot.id}:"
                     f" the limit of {format_count(limit, 'cent')} is over all that its round may cost"
                 )
-                yield Finding("bet-limit", ("C-04",), Status.NOTED if most else Status.FAIL, words)
+                yield Finding("bet-limit", ("C-04",), Status.NOTED if highest else Status.FAIL, words)
 
 
 def double_up(case: Case) -> Iterator[Finding]:
@@ -358,9 +375,9 @@ def double_up(case: Case) -> Iterator[Finding]:
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP.get(code, ()))
     ]
     wrong += [f"the rules in {code} do not speak of it" for code in silent]
-    most = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
-    found = f"even, may be declined; at most {most}"
-    yield Finding("double-up", ("C-20",), status_from_check(ok=not wrong), "; ".join(wrong) or found)
+    limits = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
+    evidence = f"even, may be declined; at most {limits}"
+    yield Finding("double-up", ("C-20",), status_from_check(ok=not wrong), "; ".join(wrong) or evidence)
 
 
 def simulation(case: Case) -> Iterator[Finding]:
@@ -371,28 +388,28 @@ def simulation(case: Case) -> Iterator[Finding]:
     the simulation and in the exact figures. The bets are judged singly and together; too few games to show
     any bet are no evidence, and fail.
     """
-    found: list[Verdict] = []
-    unshown = 0
+    verdicts: list[Verdict] = []
+    untestable_count = 0
     for bet in case.analysis.bets:
         if bet.variance is None:
             words = f"bet {bet.bet}: not simulated, its variance is beyond exact reach"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
-        rtp, variance, most, words = bet.rtp, bet.variance, None, ""
-        shown = case.games >= _GAMES_LEAST
+        rtp, variance, win_cap, words = bet.rtp, bet.variance, None, ""
+        is_testable = case.games >= _GAMES_LEAST
         if bet.distribution is not None:
-            most = bet.distribution.find_largest_expected_win(10, case.games)
-            shown = most > 0
-            held = bet.distribution.cap_wins(most)
-            rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
+            win_cap = bet.distribution.find_largest_expected_win(10, case.games)
+            is_testable = win_cap > 0
+            capped = bet.distribution.cap_wins(win_cap)
+            rtp, variance = capped.moment(1) / bet.cost_credits, capped.variance()
             words = (
-                f" (both with no win counted above {format_count(most, 'credit')}: chance decides the rarer ones;"
+                f" (both with no win counted above {format_count(win_cap, 'credit')}: chance decides the rarer ones;"
                 f" with all wins exact {format_percent(bet.rtp)})"
-                if most < max(bet.distribution.counts)
+                if win_cap < max(bet.distribution.counts)
                 else ""
             )
-        if not shown:
-            unshown += 1
+        if not is_testable:
+            untestable_count += 1
             words = (
                 f"bet {bet.bet}: no win is so likely that {format_count(case.games, 'game')} would show it"
             )
@@ -404,12 +421,12 @@ def simulation(case: Case) -> Iterator[Finding]:
             bet.options,
             case.games,
             case.draw,
-            most,
+            win_cap,
             bet.table,
             bet.required_bets,
         )
         v = judge(tally, bet.cost_credits, rtp, variance)
-        found.append(v)
+        verdicts.append(v)
         yield Finding(
             "simulation",
             ("R-10", "B-08"),
@@ -417,18 +434,18 @@ def simulation(case: Case) -> Iterator[Finding]:
             f"bet {bet.bet}: {format_count(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {format_percent(v.exact)}, "
             f"z {v.z:+.2f}{words}",
         )
-    if len(found) > 1:
-        yield _judge_bets_together(found)
-    elif unshown and not found:
+    if len(verdicts) > 1:
+        yield _judge_bets_together(verdicts)
+    elif untestable_count and not verdicts:
         words = f"{format_count(case.games, 'game')} of each bet show nothing: more must be played"
         yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, words)
 
 
-def _judge_bets_together(found: Sequence[Verdict]) -> Finding:
+def _judge_bets_together(verdicts: Sequence[Verdict]) -> Finding:
     """Judge whether all bets of a game deviate one way, or vary more than chance explains."""
-    bets = len(found)
-    leaning = sum(v.z for v in found) / math.sqrt(bets)
-    straying = compute_chi_square_z(sum(v.z**2 for v in found), bets)
+    bets = len(verdicts)
+    leaning = sum(v.z for v in verdicts) / math.sqrt(bets)
+    straying = compute_chi_square_z(sum(v.z**2 for v in verdicts), bets)
     worst = max(abs(leaning), straying)
     return Finding(
         "simulation",
@@ -448,9 +465,9 @@ def replay(case: Case) -> Iterator[Finding]:
         draw = RecordingDraw(case.draw)
         choices: list[Choice] = []
 
-        def repeat_choice(decision: Decision, made: list[Choice] = choices) -> Choice:
-            made.append(choose_as_player(decision, case.draw))
-            return made[-1]
+        def repeat_choice(decision: Decision, recorded_choices: list[Choice] = choices) -> Choice:
+            recorded_choices.append(choose_as_player(decision, case.draw))
+            return recorded_choices[-1]
 
         outcome = play_with_answers(case.game.play(wager, draw), wager, repeat_choice)
         again = drive(case.game.play(wager, ReplayDraw(draw.records)), wager, choices)
@@ -467,9 +484,9 @@ def replay(case: Case) -> Iterator[Finding]:
 
 def same_file(case: Case) -> Iterator[Finding]:
     """Check that the definition file on disk is the one that was analysed."""
-    same = load_game(case.path).digest == case.game.digest
+    is_same = load_game(case.path).digest == case.game.digest
     yield Finding(
-        "same-file", ("C-26", "R-05"), status_from_check(ok=same), f"definition SHA-256 {case.game.digest}"
+        "same-file", ("C-26", "R-05"), status_from_check(ok=is_same), f"definition SHA-256 {case.game.digest}"
     )
 
 
@@ -511,5 +528,6 @@ def check_every_rule(case: Case) -> list[Finding]:
 
 
 def _build_not_applicable(rule: Rule) -> Finding:
+    """Return the finding that a rule does not apply to the game."""
     words = f"not applicable: {_NONE_OF.get(rule.__name__, 'nothing was found to hold')}"
     return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, words)

@@ -43,23 +43,24 @@ def find_commit(root: Path, out: Path) -> str:
 
 
 def export(root: Path, commit: str, folder: Path) -> None:
-    """Write the files of a commit into a folder."""
+    """Write the files of a commit of the checkout at ``root`` into a folder."""
     with tarfile.open(fileobj=io.BytesIO(_archive_commit(root, commit))) as files:
         files.extractall(folder, filter="data")
 
 
 def _archive_commit(root: Path, commit: str) -> bytes:
+    """Return the files of a commit as a tar archive."""
     return _run_git(root, "archive", "--format=tar", commit)
 
 
 def _run_git(root: Path, *arguments: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
+        completed = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     except OSError as error:
         raise OperatorError(f"git: {error}") from None
-    if done.returncode:
-        raise OperatorError(done.stderr.decode(errors="replace").strip())
-    return done.stdout
+    if completed.returncode:
+        raise OperatorError(completed.stderr.decode(errors="replace").strip())
+    return completed.stdout
 
 
 def check_source(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
@@ -90,6 +91,6 @@ def _iter_nested_files(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]
                         yield f"{name}: {member.name}", inside.read()
         elif name.endswith(".whl"):
             with zipfile.ZipFile(io.BytesIO(data)) as wheel:
-                for each in wheel.namelist():
-                    yield f"{name}: {each}", wheel.read(each)
+                for name_in_wheel in wheel.namelist():
+                    yield f"{name}: {name_in_wheel}", wheel.read(name_in_wheel)
         yield name, data

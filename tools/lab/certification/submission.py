@@ -38,7 +38,7 @@ from tools.lab.parsheet.forms import to_csv
 from tools.lab.symbol_sheet import draw_symbol_sheet
 
 #: Games with the findings of each rule.
-Held: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
+CheckedGames: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
 #: The folder of the bundle, and in it the software manifest in the form that a cabinet file may pin.
 FOLDER: Final = "submission"
 SOFTWARE: Final = "software.json"
@@ -83,7 +83,12 @@ the same and compares.
 
 
 def build_submission(
-    held: Held, root: Path, out: Path, key: Ed25519PrivateKey, commands: str, battery: bytes | None
+    checked_games: CheckedGames,
+    root: Path,
+    out: Path,
+    key: Ed25519PrivateKey,
+    commands: str,
+    battery: bytes | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return every file of the bundle for games checked against one profile, and the facts for its manifest.
 
@@ -91,26 +96,27 @@ def build_submission(
     OperatorError if ``root`` is not a checkout of one commit of the source, or contains the private key.
     """
     commit = find_commit(root, out)
-    games = [(case.game, case.analysis) for case, _ in held]
-    profile = held[0][0].profile
+    games = [(case.game, case.analysis) for case, _ in checked_games]
+    profile = checked_games[0][0].profile
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
         export(root, commit, source)
-        found = {**build_packages(source), **read_pages(source)}
-    found |= {**write_game_documents(games, profile, commands), SOFTWARE: sign_software_manifest(key)}
-    for case, findings in held:
+        files = {**build_packages(source), **read_pages(source)}
+    files |= {**write_game_documents(games, profile, commands), SOFTWARE: sign_software_manifest(key)}
+    for case, findings in checked_games:
         text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
-        found[f"{case.game.id}{FINDINGS}"] = text.encode()
+        files[f"{case.game.id}{FINDINGS}"] = text.encode()
     missing = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery is not None:
-        found[BATTERY], missing = battery, []
-    check_key_absent(found, key)
-    return found, {**_list_facts(held), "commit": commit, "missing": missing}
+        files[BATTERY], missing = battery, []
+    check_key_absent(files, key)
+    return files, {**_list_facts(checked_games), "commit": commit, "missing": missing}
 
 
-def _list_facts(held: Held) -> dict[str, object]:
-    games = [case.game for case, _ in held]
-    cases = [case for case, _ in held]
+def _list_facts(checked_games: CheckedGames) -> dict[str, object]:
+    """Return the facts for a submission's manifest: release, games with their digests, profile and time."""
+    games = [case.game for case, _ in checked_games]
+    cases = [case for case, _ in checked_games]
     return {
         "submission": f"open-egm {version('open-egm')}",
         "games_played": cases[0].games,
@@ -130,9 +136,9 @@ def build_packages(root: Path, target: str = "") -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "hatchling", "build", "-d", folder]
         command += ["-t", target] if target else []
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise OperatorError(f"{root}: hatchling cannot build it:\n{done.stdout}{done.stderr}")
+        completed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        if completed.returncode:
+            raise OperatorError(f"{root}: hatchling cannot build it:\n{completed.stdout}{completed.stderr}")
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
@@ -167,15 +173,15 @@ def write_game_documents(
     They are the definitions, PAR sheets and pictures of the games, the profile, manuals and reference tables.
     The same software always gives the same bytes.
     """
-    found: dict[str, bytes] = {"profile.toml": _read_source(profile.id, profile.file)}
+    documents: dict[str, bytes] = {"profile.toml": _read_source(profile.id, profile.file)}
     for game, analysis in games:
-        found[f"{game.id}.toml"] = _read_source(game.id, game.source)
+        documents[f"{game.id}.toml"] = _read_source(game.id, game.source)
         for name, asset in game.assets.items():
-            if found.setdefault(name, asset.data) != asset.data:
+            if documents.setdefault(name, asset.data) != asset.data:
                 raise OperatorError(f"{game.id}: its {name} differs from that of an earlier game")
         data = json.dumps(build_sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
-        found[f"{game.id}.par.json"] = data.encode()
-        found[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
+        documents[f"{game.id}.par.json"] = data.encode()
+        documents[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
     texts = {
         f"manual-{audience}-{language}.md": format_manual(audience, language)
         for audience in AUDIENCES
@@ -190,13 +196,13 @@ def write_game_documents(
     texts["building.md"] = BUILDING
     with tempfile.TemporaryDirectory() as folder:
         draw_symbol_sheet(Path(folder) / SYMBOLS)
-        found[SYMBOLS] = (Path(folder) / SYMBOLS).read_bytes()
-    return found | {name: text.encode() for name, text in texts.items()}
+        documents[SYMBOLS] = (Path(folder) / SYMBOLS).read_bytes()
+    return documents | {name: text.encode() for name, text in texts.items()}
 
 
-def _read_source(of: str, source: Source | None) -> bytes:
+def _read_source(profile_id: str, source: Source | None) -> bytes:
     if source is None:
-        raise OperatorError(f"{of}: was not read from a file and cannot be submitted")
+        raise OperatorError(f"{profile_id}: was not read from a file and cannot be submitted")
     return source.data
 
 

@@ -35,8 +35,8 @@ def build_chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
     rows = []
     for line in proof.chart:
         name, total, row = line.split()
-        of = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
-        rows.append([of.get(name, f"{name} {total}"), *row])
+        row_names = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
+        rows.append([row_names.get(name, f"{name} {total}"), *row])
     columns = ["hand", *("A" if up == ACES else str(up) for up in UPS)]
     return {"sheet": "chart", "facts": facts, "columns": columns, "rows": rows}
 

@@ -164,7 +164,7 @@ def _build_wheel_sheet(definition: WheelDefinition) -> Sheet:
 
 # ---------------------------------------------------------------- stages of a reel game
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
-    """Return the sheet of one bonus stage of a reel game."""
+    """Return the PAR sheet's part about one bonus stage of a reel game."""
     memory = stages.memory[name]
     if isinstance(table, ReelsStage):
         facts: Facts = [
@@ -212,12 +212,12 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
 
 
 def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
-    """Return the sheet of a stage in which reels or cards are held.
+    """Return the PAR sheet's part about a stage in which reels or cards are held.
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
-    held = stage.held()
-    best = sum((paid for _, paid in held.values()), Fraction(0))
+    strategies = stage.held()
+    best = sum((paid for _, paid in strategies.values()), Fraction(0))
     facts: Facts = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
@@ -230,7 +230,7 @@ def _build_holding_sheet(name: str, stage: Holds) -> Sheet:
             to_exact_data(odds),
             to_exact_data(paid / odds),
         ]
-        for mask, (odds, paid) in held.items()
+        for mask, (odds, paid) in strategies.items()
     ]
     return _build_sheet(
         f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows
@@ -285,7 +285,7 @@ def _build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis)
         "return of both",
         "break-even, credits",
     )
-    made = []
+    sheets = []
     for name, facts in levels:
         rows = [
             [
@@ -301,8 +301,8 @@ def _build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis)
             for share in bet.progressives
             if share.level == name and share.rate
         ]
-        made.append(_build_sheet(f"Progressive level {name}", facts, columns, rows))
-    return made
+        sheets.append(_build_sheet(f"Progressive level {name}", facts, columns, rows))
+    return sheets
 
 
 # ---------------------------------------------------------------- double-up
@@ -340,8 +340,10 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
     return _build_sheet("Double-up", facts, columns, rows)
 
 
-def _compute_double_up_chance(bet: BetAnalysis, most: int) -> Fraction:
-    """Return the chance of a win that, when doubled, is at most ``most`` credits."""
+def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fraction:
+    """Return the chance of a win of at least one credit that, when doubled, is at most ``highest_credits``."""
     assert bet.distribution is not None  # checked by the caller
     counts = bet.distribution.counts
-    return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.distribution.total)
+    return Fraction(
+        sum(n for win, n in counts.items() if win and 2 * win <= highest_credits), bet.distribution.total
+    )

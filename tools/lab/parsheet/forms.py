@@ -13,7 +13,7 @@ from tools.lab.parsheet.sheet import build_sheet
 
 
 def format_cell(value: Any) -> str:
-    """Return a cell of a feature's sheet as printed text; fractions below one have twelve significant digits."""
+    """Return a cell of a PAR sheet's table as printed text; fractions below one have twelve significant digits."""
     if value is None:
         return "-"
     if isinstance(value, dict):

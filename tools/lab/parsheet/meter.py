@@ -17,7 +17,7 @@ from paytables.wording import format_count
 
 
 class MeterError(Exception):
-    """A meter value for a level that the game does not have, or a negative meter value."""
+    """Raised if a meter value is given for a level that the game does not have, or is negative."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +42,11 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
 
     Raises :class:`MeterError`.
     """
-    known = {share.level for bet in analysis.bets for share in bet.progressives}
+    level_ids = {share.level for bet in analysis.bets for share in bet.progressives}
     for level, credits_ in meters.items():
-        if level not in known:
+        if level not in level_ids:
             raise MeterError(
-                f"there is no level {level!r}; the game has {', '.join(sorted(known)) or 'none'}"
+                f"there is no level {level!r}; the game has {', '.join(sorted(level_ids)) or 'none'}"
             )
         if credits_ < 0:
             raise MeterError(f"{level}: the meter cannot be {format_count(credits_, 'credit')}")
@@ -67,7 +67,7 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
 
 def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalView) -> list[LevelReturn]:
     """Return what the game's levels return at the meters in this machine's journal (minor units)."""
-    found = []
+    returns = []
     for entry in view.entries(LEVEL_OPENED.kind):
         record: Any = entry.record
         if record["game"] != game.id:
@@ -80,7 +80,7 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
                     # Converted to the credits of the analysis: what the base is in the definition.
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
                     returned = share.compute_rtp_at(meter, bet.cost_credits)
-                    found.append(
+                    returns.append(
                         LevelReturn(
                             bet=bet.bet,
                             level=share.level,
@@ -90,4 +90,4 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
                             whole=bet.rtp + returned,
                         )
                     )
-    return found
+    return returns

@@ -72,7 +72,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
 
 
 def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return the figures of one bet; the return of prizes in kind is stated for each denomination."""
+    """Return the PAR sheet's figures of one bet; the return of prizes in kind is stated for each denomination."""
     return {
         "bet": bet.bet,
         "cost_credits": bet.cost_credits,
@@ -163,19 +163,19 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     """Return a bet's rarest award, its top awards, and the awards whose odds must be displayed (Ontario 10.1)."""
-    found = list_awards(bet)
-    long_odds = list_longer_awards(found, rules.top_told_one_in, rules.other_told_one_in)
+    awards = list_awards(bet)
+    long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
 
-    def list_rows(some: list[Any]) -> list[dict[str, Any]]:
+    def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
         return [
             {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": to_exact_data(a.rate)}
-            for a in some
+            for a in listed_awards
         ]
 
     return {
         "bet": bet.bet,
-        "rarest": list_rows(found[:1]),
-        "top": list_rows([a for a in found if a.top]),
+        "rarest": list_rows(awards[:1]),
+        "top": list_rows([a for a in awards if a.top]),
         "told_to_the_player": list_rows(long_odds),
     }
 
@@ -229,14 +229,14 @@ def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
     if not isinstance(game.rules, ReelRules):
         return []
     ids = [symbol.id for symbol in game.rules.definition.symbol]
-    found = []
+    sheets = []
     for name, stage in game.rules.list_shown_stages().items():
         if not isinstance(stage, Spin | Falls | Holds):
             continue
         reels = stage.reels
         for x, (stops, weights) in enumerate(zip(reels.strips, reels.weights, strict=True)):
             strip = [ids[symbol] for symbol in stops]
-            found.append(
+            sheets.append(
                 {
                     "stage": name,
                     "reel": x + 1,
@@ -247,7 +247,7 @@ def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
                     "counts": dict(sorted(Counter(strip).items())),
                 }
             )
-    return found
+    return sheets
 
 
 def _describe_double_up(game: Game) -> dict[str, Any] | None:

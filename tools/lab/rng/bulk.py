@@ -33,7 +33,7 @@ def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
 
 
 def _plan_draw(bound: int) -> tuple[int, int]:
-    """Return the plan of a draw below ``bound``. Raises :class:`InvalidRange` if it is too large for bulk draws."""
+    """Return the plan of a random draw below ``bound``. Raises :class:`InvalidRange` if it is too large."""
     if check_bound(bound) > BULK_BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
     return choose_word_size(bound)
@@ -74,10 +74,10 @@ class BulkDraws:
             return np.zeros(count, dtype=np.uint8)
         dtype = _WORDS[width]
         outcomes = np.empty(count, dtype=dtype)
-        done = misses = 0
-        while done < count:
+        drawn_count = misses = 0
+        while drawn_count < count:
             words = np.frombuffer(
-                self._read(width * min(count - done, REQUEST_BYTES_MAX // width)), dtype=dtype
+                self._read(width * min(count - drawn_count, REQUEST_BYTES_MAX // width)), dtype=dtype
             )
             values = words // dtype.type(share)
             thrown_away = np.flatnonzero(values >= bound)
@@ -87,8 +87,8 @@ class BulkDraws:
             # Few words are rejected, so the runs between them are copied as a whole.
             start = 0
             for end in (*thrown_away.tolist(), len(values)):
-                outcomes[done : done + end - start] = values[start:end]
-                done += end - start
+                outcomes[drawn_count : drawn_count + end - start] = values[start:end]
+                drawn_count += end - start
                 start = end + 1
             self.rejections += len(thrown_away)
         return outcomes
@@ -123,13 +123,13 @@ class BulkDraws:
         The i-th piece is found from its index by putting back the pieces dealt before it, the last one first:
         a piece put back at or before the index moves the index on by one.
         """
-        places = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
-        dealt = np.empty((len(places), rows), dtype=dtype)
-        for i, place in enumerate(places):
+        indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
+        dealt = np.empty((len(indices), rows), dtype=dtype)
+        for i, index in enumerate(indices):
             piece = dealt[i]
-            piece[:] = place
-            for before in reversed(places[:i]):
-                piece += piece >= before
+            piece[:] = index
+            for earlier_index in reversed(indices[:i]):
+                piece += piece >= earlier_index
         return dealt.T
 
     def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[Array]:
@@ -189,6 +189,7 @@ class _Pattern:
 
     @staticmethod
     def count_units(bounds: Sequence[int]) -> int:
+        """Return how many 16-bit units the draws of one row take if no word is rejected."""
         return sum(_plan_draw(bound)[0] // 2 for bound in bounds)
 
     def __init__(self, bounds: Sequence[int]) -> None:
@@ -209,12 +210,12 @@ class _Pattern:
                 top = bound * share >> 16 * (width - 1)
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 
-    def count_rejected_units(self, units: NDArray[np.uint16], end: int, place: int) -> int:
+    def count_rejected_units(self, units: NDArray[np.uint16], end: int, accepted_units: int) -> int:
         """Return the number of units of the word that ends at ``end`` if the word is rejected, else 0.
 
-        ``place`` is the number of accepted units before it.
+        ``accepted_units`` is the number of accepted units before it.
         """
-        width, bound, share = self._at_end.get(place % self.units, (0, 0, 0))
+        width, bound, share = self._at_end.get(accepted_units % self.units, (0, 0, 0))
         if not width:
             return 0
         word = sum(int(units[end + 1 - width + k]) << 16 * k for k in range(width))

@@ -18,11 +18,11 @@ def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator
     """
     if count is not None and count < 0:
         raise InvalidSample(f"cannot collect {count} bytes")
-    left = count
-    while left is None or left > 0:
-        size = REQUEST_BYTES_MAX if left is None else min(left, REQUEST_BYTES_MAX)
+    remaining = count
+    while remaining is None or remaining > 0:
+        size = REQUEST_BYTES_MAX if remaining is None else min(remaining, REQUEST_BYTES_MAX)
         yield service._generate(size)  # noqa: SLF001 (a tap no game is offered)
-        left = None if left is None else left - size
+        remaining = None if remaining is None else remaining - size
 
 
 def create_raw_reader(service: RandomService) -> Callable[[int], bytes]:

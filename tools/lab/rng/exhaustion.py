@@ -24,7 +24,7 @@ class Exhaustion:
 
 
 def build_every_word(bits: int) -> bytes:
-    """Return each word of 8 or 16 bits once.
+    """Return every random word of 8 or 16 bits once, as bytes.
 
     Small and large words alternate, so that no long run of words is rejected.
     """

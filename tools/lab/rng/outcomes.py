@@ -109,8 +109,8 @@ class Weighted:
         if type(self.total) is not int or self.total < 1:
             raise InvalidWeights(f"the stated total is {self.total!r}; it is a whole number, 1 or more")
         if sum(self.weights) != self.total:
-            count, found = len(self.weights), sum(self.weights)
-            raise InvalidWeights(f"{count} weights sum to {found}; the stated total is {self.total}")
+            count, weight_sum = len(self.weights), sum(self.weights)
+            raise InvalidWeights(f"{count} weights sum to {weight_sum}; the stated total is {self.total}")
 
     def draw(self, draws: Draw) -> list[int]:
         """Draw the number of one play."""
@@ -149,8 +149,8 @@ def _load_roulette_rules() -> Any:
 
 def _draw_pocket(draws: Draw) -> list[int]:
     """Draw the pocket of a roulette wheel in which the ball stops."""
-    _, _, shown = _load_roulette_rules().drawn(draws)
-    return [shown["part"]]
+    _, _, pocket = _load_roulette_rules().drawn(draws)
+    return [pocket["part"]]
 
 
 def _deal_deck(draws: Draw) -> list[int]:

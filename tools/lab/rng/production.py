@@ -24,15 +24,15 @@ _AT_ONCE: Final = 10_000
 
 
 class _Tap:
-    """A generator mechanism that passes on its output and records it."""
+    """A wrapper of an RNG mechanism that passes on its output and records it."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.output = bytearray()
         self._mechanism = mechanism
 
-    def generate(self, count: int, *more: object, **by_name: object) -> bytes:
+    def generate(self, count: int, *arguments: object, **by_name: object) -> bytes:
         """Generate as the mechanism does, and record the output."""
-        output = self._mechanism.generate(count, *more, **by_name)  # type: ignore[arg-type]
+        output = self._mechanism.generate(count, *arguments, **by_name)  # type: ignore[arg-type]
         self.output += output
         return output
 
@@ -71,37 +71,37 @@ class Production:
         Plays without a rejected word are compared all at once, the few others one by one.
         """
         words = sum(choose_word_size(bound)[0] for bound in game.bounds)
-        drawn: list[list[int]] = []
+        drawn_plays: list[list[int]] = []
         outputs: list[bytes] = []
-        apart: list[int] = []
+        plays_with_rejections: list[int] = []
         for row in range(plays):
             self._tap.output.clear()
             with self._service.step() as draws:
-                drawn.append(game.draw(draws))
+                drawn_plays.append(game.draw(draws))
             outputs.append(bytes(self._tap.output))
             if draws.rejections:
-                apart.append(row)
-        together = sorted(set(range(plays)).difference(apart))
+                plays_with_rejections.append(row)
+        together = sorted(set(range(plays)).difference(plays_with_rejections))
         stream = b"".join(outputs[row][:words] for row in together)
-        if _draw_compiled(game, stream, len(together)) != [drawn[row] for row in together]:
-            apart = list(range(plays))
-        for row in apart:
+        if _draw_compiled(game, stream, len(together)) != [drawn_plays[row] for row in together]:
+            plays_with_rejections = list(range(plays))
+        for row in plays_with_rejections:
             expected = _draw_compiled(game, outputs[row], 1)
-            if expected != [drawn[row]]:
+            if expected != [drawn_plays[row]]:
                 raise SelfTestFailed(
-                    f"{name}: play {first + row + 1} of the machine's own draws is {drawn[row]}; of the same "
+                    f"{name}: play {first + row + 1} of the machine's own draws is {drawn_plays[row]}; of the same "
                     f"bytes it should be {expected[0] if expected else 'another'}"
                 )
-        return np.array(drawn, dtype=np.uint16)
+        return np.array(drawn_plays, dtype=np.uint16)
 
 
 def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
     """Return what the bulk code draws from these bytes, or an empty list if there are too few."""
     try:
-        found: list[list[int]] = game.draw_many(BulkDraws(create_reader(output)), plays).tolist()
+        plays_drawn: list[list[int]] = game.draw_many(BulkDraws(create_reader(output)), plays).tolist()
     except EOFError:
         return []
-    return found
+    return plays_drawn
 
 
 def exhaust_production_range(bound: int) -> Exhaustion:

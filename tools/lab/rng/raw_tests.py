@@ -58,10 +58,12 @@ class Dieharder:
         The stored provenance has two digests of each file: of its bytes, and of its code without comments
         (:func:`compute_code_digest`). The files are looked up in ``root``.
         """
-        made = [line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)]
+        source_digests = [
+            line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)
+        ]
         return tuple(
             name
-            for name, _, digest in made
+            for name, _, digest in source_digests
             if compute_code_digest((root / name).read_text(encoding="utf-8")) != digest
         )
 
@@ -104,17 +106,17 @@ def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
 
 def run_installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
     """Run the installed external test tools on new raw output; ``raw(count)`` returns bytes."""
-    found = []
+    results = []
     for tool, arguments, size in (("rngtest", (), _RNGTEST_BYTES), ("ent", (), _ENT_BYTES)):
         if path := shutil.which(tool):
-            done = subprocess.run([path, *arguments], input=raw(size), capture_output=True, check=False)
-            text = (done.stdout + done.stderr).decode(errors="replace")
+            completed = subprocess.run([path, *arguments], input=raw(size), capture_output=True, check=False)
+            text = (completed.stdout + completed.stderr).decode(errors="replace")
             lines = tuple(
                 line.strip() for line in text.splitlines() if line.strip() and "Copyright" not in line
             )
-            found.append(
+            results.append(
                 RawTest(
                     tool=tool, command=f"egm rng bytes --count {size} | {tool}", bytes_read=size, lines=lines
                 )
             )
-    return found
+    return results

@@ -158,19 +158,21 @@ def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
     Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
     uniform becomes a row with its error rather than stopping the report.
     """
-    own = sorted({bound for verdict in verdicts for bound in production.list_ranges(GAMES[verdict.game][0])})
+    game_bounds = sorted(
+        {bound for verdict in verdicts for bound in production.list_ranges(GAMES[verdict.game][0])}
+    )
     rows: list[Report] = []
-    for by, bounds, proof in (
-        ("machine", own, production.exhaust_production_range),
+    for code_name, bounds, proof in (
+        ("machine", game_bounds, production.exhaust_production_range),
         ("compiled", BOUNDS, exhaust_range),
     ):
         for bound in bounds:
-            found: Report = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
+            row: Report = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
             try:
-                found |= dataclasses.asdict(proof(bound))
+                row |= dataclasses.asdict(proof(bound))
             except rng.RngError as error:
-                found["error"] = f"{by}: {error}"
-            rows.append({"by": by, **found})
+                row["error"] = f"{code_name}: {error}"
+            rows.append({"by": code_name, **row})
     return rows
 
 

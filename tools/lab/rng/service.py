@@ -8,7 +8,7 @@ import rng
 
 
 def start_service() -> rng.RandomService:
-    """Return a generator like a cabinet's, personalised with the time instead of a boot counter."""
+    """Return an RNG service like a cabinet's, personalised with the time instead of a boot counter."""
     return rng.RandomService.start(
         personalization=rng.Personalization(
             product="open-egm",

@@ -99,20 +99,20 @@ def list_off_level_tests(calibration: Calibration) -> list[str]:
 
     A single test may deviate either way; the tests judged together only by rejecting too often.
     """
-    found = []
+    sentences = []
     for i, level in enumerate(LEVELS):
         low, high = compute_false_alarm_range(calibration.replications, level, _OUTSIDE)
-        found += [
+        sentences += [
             f"{calibration.game}: {test.test}, {test.detail}: {test.alarms[i]} alarms at {level}, "
             f"not {low} to {high}"
             for test in calibration.tests
             if not low <= test.alarms[i] <= high
         ]
         if calibration.family_alarms[i] > high:
-            found.append(f"{calibration.game}: family: {calibration.family_alarms[i]} alarms at {level}")
-    found += [
+            sentences.append(f"{calibration.game}: family: {calibration.family_alarms[i]} alarms at {level}")
+    sentences += [
         f"{calibration.game}: {test.test}, {test.detail}: p-values are not even ({test.evenness:.1e})"
         for test in calibration.tests
         if test.test != _STEPPED and test.evenness < _OUTSIDE
     ]
-    return found
+    return sentences

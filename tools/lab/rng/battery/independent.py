@@ -70,37 +70,37 @@ def compute_coupon_lengths(bound: int) -> Floats:
     The last element is the remaining probability. The computation goes draw by draw over the count of
     different numbers seen, which avoids cancellation errors.
     """
-    seen = np.zeros(bound + 1)
-    seen[0] = 1.0
+    chance_by_seen = np.zeros(bound + 1)
+    chance_by_seen[0] = 1.0
     new = (bound - np.arange(bound + 1)) / bound
     chances = [0.0]
     while 1 - sum(chances) > 1e-9:
-        finished = seen[bound]
-        moved = seen * new
-        seen = seen - moved
-        seen[1:] += moved[:-1]
-        chances.append(seen[bound] - finished)
+        finished = chance_by_seen[bound]
+        chance_of_new = chance_by_seen * new
+        chance_by_seen = chance_by_seen - chance_of_new
+        chance_by_seen[1:] += chance_of_new[:-1]
+        chances.append(chance_by_seen[bound] - finished)
     chances.append(1 - sum(chances))
     return np.array(chances)
 
 
-def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
-    """Return the number of plays of each of the first ``wanted`` complete collections of all outcomes.
+def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
+    """Return the number of plays that each of the first ``collections`` complete collections of all outcomes took.
 
     A collection that never completes, because an outcome is missing, gets the number of all plays.
     """
     finished: list[int] = []
-    seen: set[int] = set()
+    numbers_seen: set[int] = set()
     start = at = 0
     for at, play in enumerate(plays, 1):
-        seen.update(play)
-        if len(seen) == outcomes:
+        numbers_seen.update(play)
+        if len(numbers_seen) == outcomes:
             finished.append(at - start)
-            if len(finished) == wanted:
+            if len(finished) == collections:
                 break
             start = at
-            seen.clear()
-    return finished + [at] * (wanted - len(finished))
+            numbers_seen.clear()
+    return finished + [at] * (collections - len(finished))
 
 
 def compute_moments(lengths: Floats) -> tuple[float, float]:
@@ -114,13 +114,13 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[Result]:
     """Test how many draws it takes until every number has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
-    wanted = estimate_certain_lengths(*compute_moments(chances), len(flat))
-    if wanted < 20:
+    collections = estimate_certain_lengths(*compute_moments(chances), len(flat))
+    if collections < 20:
         raise TooFewOutcomes(
-            f"too few plays: {len(flat)} numbers below {bound} complete {max(wanted, 0)} collections, "
+            f"too few plays: {len(flat)} numbers below {bound} complete {max(collections, 0)} collections, "
             "20 are needed"
         )
-    finished = list_collection_lengths(((value,) for value in flat.tolist()), bound, wanted)
+    finished = list_collection_lengths(((value,) for value in flat.tolist()), bound, collections)
     observed, expected = count_completions(chances, finished)
     yield compute_chi_square_result(
         "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=len(flat)
@@ -133,12 +133,12 @@ def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[Result]:
         yield compute_runs_result("runs", f"position {i + 1}", data[:, i], bound)
 
 
-def compute_contingency_result(test: str, detail: str, left: Ints, right: Ints, bound: int) -> Result:
+def compute_contingency_result(test: str, detail: str, first: Ints, second: Ints, bound: int) -> Result:
     """Test whether two series are independent, by the table of their pairs against its own margins."""
-    count = len(left)
+    count = len(first)
     groups = compute_group_count(bound, count)
     table = np.bincount(
-        group_values(left, bound, groups)[0] * groups + group_values(right, bound, groups)[0],
+        group_values(first, bound, groups)[0] * groups + group_values(second, bound, groups)[0],
         minlength=groups * groups,
     ).reshape(groups, groups)
     table = table[table.any(axis=1)][:, table.any(axis=0)].astype(float)
@@ -189,19 +189,19 @@ def run_gap_test(data: Ints, bound: int) -> Iterator[Result]:
     marked = max(1, bound // 8)
     chance = marked / bound
     at = np.flatnonzero(flat < marked)
-    wanted = estimate_certain_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
-    if wanted < 50:
-        raise TooFewOutcomes(f"{len(flat)} numbers hold {wanted} gaps; 50 are needed")
-    gaps = np.diff(at, prepend=-1)[:wanted] - 1
+    gap_count = estimate_certain_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
+    if gap_count < 50:
+        raise TooFewOutcomes(f"{len(flat)} numbers hold {gap_count} gaps; 50 are needed")
+    gaps = np.diff(at, prepend=-1)[:gap_count] - 1
     longest = int(gaps.max()) + 1
-    expected = chance * (1 - chance) ** np.arange(longest) * wanted
+    expected = chance * (1 - chance) ** np.arange(longest) * gap_count
     observed = np.bincount(gaps, minlength=longest)
     yield compute_chi_square_result(
         "gap",
         f"numbers below {marked}",
         [*observed, 0],
-        [*expected, wanted - expected.sum()],
-        outcomes=wanted,
+        [*expected, gap_count - expected.sum()],
+        outcomes=gap_count,
     )
 
 

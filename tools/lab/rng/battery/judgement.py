@@ -66,7 +66,7 @@ def check_level(alpha: float) -> None:
 
 
 def judge(results: Sequence[Result], alpha: float) -> Judgement:
-    """Judge all results together. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
+    """Judge all test results of a game together. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
     check_level(alpha)
     evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)
     members = [(f"{r.test}, {r.detail}", r.p_value) for r in results]

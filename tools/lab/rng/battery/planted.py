@@ -56,9 +56,12 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
         raise InvalidSample("a biased shuffle is planted in selections")
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
     rows = np.arange(plays)
-    for place in range(game.population):
+    for card in range(game.population):
         other = draws.below(game.population, plays)
-        members[rows, other], members[rows, place] = members[rows, place], members[rows, other].copy()
+        members[rows, other], members[rows, card] = (
+            members[rows, card],
+            members[rows, other].copy(),
+        )
     return members[:, : game.picks]
 
 

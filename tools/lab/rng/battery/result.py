@@ -18,12 +18,12 @@ Floats = NDArray[np.floating[Any]]
 
 
 class TooFewOutcomes(RngError):
-    """Too few outcomes for a statistical test to follow its distribution."""
+    """Raised if there are too few outcomes for a statistical test to follow its distribution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One test statistic and its p-value.
+    """The result of one statistical test of the RNG: its statistic and p-value.
 
     A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
     they fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the laboratory's name
@@ -46,15 +46,15 @@ def merge_small_cells(
 ) -> tuple[Floats, Floats]:
     """Return both series with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
     cells: list[tuple[float, float]] = []
-    seen = wanted = 0.0
+    observed_sum = expected_sum = 0.0
     for o, e in zip(observed, expected, strict=True):
-        seen += float(o)
-        wanted += float(e)
-        if wanted >= EXPECTED_MIN:
-            cells.append((seen, wanted))
-            seen = wanted = 0.0
+        observed_sum += float(o)
+        expected_sum += float(e)
+        if expected_sum >= EXPECTED_MIN:
+            cells.append((observed_sum, expected_sum))
+            observed_sum = expected_sum = 0.0
     if cells:
-        cells[-1] = (cells[-1][0] + seen, cells[-1][1] + wanted)
+        cells[-1] = (cells[-1][0] + observed_sum, cells[-1][1] + expected_sum)
     if len(cells) < 2:
         raise TooFewOutcomes(
             f"{sum(expected):.0f} observations fill {len(cells)} cells; a test needs 2 or more"
@@ -76,9 +76,9 @@ def compute_chi_square_result(
 
     Small cells are merged first. With ``keep``, the result stores the observed and expected counts.
     """
-    seen, wanted = merge_small_cells(observed, expected)
-    statistic = float(((seen - wanted) ** 2 / wanted).sum())
-    dof = len(seen) - 1
+    observed_cells, expected_cells = merge_small_cells(observed, expected)
+    statistic = float(((observed_cells - expected_cells) ** 2 / expected_cells).sum())
+    dof = len(observed_cells) - 1
     return Result(
         test=test,
         detail=detail,
@@ -153,7 +153,7 @@ def compute_group_count(bound: int, outcomes: int) -> int:
 
 
 def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return the observed and the expected count of each length; the last cell has all longer ones."""
+    """Return observed and expected counts of gap or collection lengths; the last cell has all longer ones."""
     observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
     return observed, lengths_pmf * len(finished)
 

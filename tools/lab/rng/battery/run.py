@@ -33,7 +33,7 @@ RETEST_FACTOR: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The results of all tests on one game's data, their judgement, and the digest of the data."""
+    """One run of all tests on a game's data: their results, the judgement, and the digest of the data."""
 
     game: str
     plays: int
@@ -45,7 +45,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The runs of the tests for one game: one, or two if the first had a finding."""
+    """The verdict of the battery on one game: its test runs, one, or two if the first had a finding."""
 
     game: str
     runs: tuple[Run, ...]
@@ -69,7 +69,7 @@ Source = Callable[[int], bytes] | Production
 
 
 def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
-    """Return the outcomes of ``plays`` plays, drawn by the game without a planted defect."""
+    """Return the outcomes of ``plays`` plays of the game, drawn without a planted defect."""
     return game.draw_many(draws, plays)
 
 

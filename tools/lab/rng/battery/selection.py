@@ -40,11 +40,11 @@ def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
         yield data[first : first + _PART + shared]
 
 
-def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
-    """Return how often each number was drawn, after ``places`` is added to the numbers."""
+def _tally(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
+    """Return how often each number was drawn, after ``offsets`` are added to the numbers."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
     for part in _iter_overlapping_parts(data):
-        counts += np.bincount((part + places).ravel(), minlength=cells)
+        counts += np.bincount((part + offsets).ravel(), minlength=cells)
     return counts
 
 
@@ -92,9 +92,9 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[Result]:
     if plays < EXPECTED_MIN * cells:
         raise TooFewOutcomes(f"{plays} plays for {cells} pairs; {EXPECTED_MIN * cells:.0f} are needed")
     rows = np.arange(plays)
-    place = rows % (picks - 1)
-    left, right = data[rows, place].astype(np.int64), data[rows, place + 1].astype(np.int64)
-    codes = left * (population - 1) + right - (right > left)
+    pick = rows % (picks - 1)
+    first, second = data[rows, pick].astype(np.int64), data[rows, pick + 1].astype(np.int64)
+    codes = first * (population - 1) + second - (second > first)
     observed = np.bincount(codes, minlength=cells)
     yield compute_chi_square_result(
         "overlaps", f"{cells} neighbouring pairs", observed, np.full(cells, plays / cells), outcomes=plays
@@ -106,19 +106,19 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
 
     The last element is the remaining probability.
     """
-    seen = np.zeros(population + 1)
-    seen[0] = 1.0
+    chance_by_seen = np.zeros(population + 1)
+    chance_by_seen[0] = 1.0
     sizes = np.arange(picks + 1)
     steps = [stats.hypergeom.pmf(sizes, population, population - n, picks) for n in range(population + 1)]
     chances = [0.0]
     while 1 - sum(chances) > 1e-9:
-        finished = seen[population]
-        after = np.zeros(population + 1)
-        for n in np.flatnonzero(seen).tolist():
+        finished = chance_by_seen[population]
+        chance_after_play = np.zeros(population + 1)
+        for n in np.flatnonzero(chance_by_seen).tolist():
             reach = min(picks, population - n)
-            after[n : n + reach + 1] += seen[n] * steps[n][: reach + 1]
-        seen = after
-        chances.append(seen[population] - finished)
+            chance_after_play[n : n + reach + 1] += chance_by_seen[n] * steps[n][: reach + 1]
+        chance_by_seen = chance_after_play
+        chances.append(chance_by_seen[population] - finished)
     chances.append(1 - sum(chances))
     return np.array(chances)
 
@@ -133,10 +133,12 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Result]:
         yield from independent.run_coupon_collector_test(data[:, :1], population)
         return
     chances = compute_coupon_lengths(population, picks)
-    wanted = estimate_certain_lengths(*independent.compute_moments(chances), plays)
-    if wanted < 20:
-        raise TooFewOutcomes(f"too few plays: {plays} complete {max(wanted, 0)} collections, 20 are needed")
-    finished = independent.list_collection_lengths(data.tolist(), population, wanted)
+    collections = estimate_certain_lengths(*independent.compute_moments(chances), plays)
+    if collections < 20:
+        raise TooFewOutcomes(
+            f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
+        )
+    finished = independent.list_collection_lengths(data.tolist(), population, collections)
     observed, expected = count_completions(chances, finished)
     yield compute_chi_square_result(
         "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays
@@ -144,13 +146,14 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Result]:
 
 
 def _choose_places(picks: int) -> tuple[int, ...]:
+    """Return the first, the middle and the last index of a play's numbers."""
     return tuple(sorted({0, picks // 2, picks - 1}))
 
 
 def run_low_high_runs_test(data: Ints, population: int) -> Iterator[Result]:
     """Test the runs of low and high numbers at the first, the middle and the last position."""
-    for place in _choose_places(data.shape[1]):
-        yield compute_runs_result("runs", f"place {place + 1}", data[:, place], population)
+    for pick in _choose_places(data.shape[1]):
+        yield compute_runs_result("runs", f"place {pick + 1}", data[:, pick], population)
 
 
 def run_interplay_test(data: Ints, population: int) -> Iterator[Result]:
@@ -160,10 +163,10 @@ def run_interplay_test(data: Ints, population: int) -> Iterator[Result]:
     _, sizes = group_values(data[:1, 0], population, groups)
     ways = np.outer(sizes, sizes) - np.diag(sizes)
     expected = ways.ravel() / ways.sum() * plays
-    for left, right in sorted({(i, i + 1) for i in range(picks - 1)} | {(0, picks - 1)}):
-        a, b = (group_values(data[:, place], population, groups)[0] for place in (left, right))
+    for first_pick, second_pick in sorted({(i, i + 1) for i in range(picks - 1)} | {(0, picks - 1)}):
+        a, b = (group_values(data[:, place], population, groups)[0] for place in (first_pick, second_pick))
         observed = np.bincount(a * groups + b, minlength=groups * groups)
-        detail = f"places {left + 1} and {right + 1}"
+        detail = f"places {first_pick + 1} and {second_pick + 1}"
         yield compute_chi_square_result("interplay correlation", detail, observed, expected, outcomes=plays)
 
 
@@ -175,10 +178,10 @@ def count_common_numbers(data: Ints, population: int) -> tuple[Ints, Floats]:
     """
     picks = data.shape[1]
     if picks == population:
-        same: Ints = np.count_nonzero(data[1:] == data[:-1], axis=1)
+        common_counts: Ints = np.count_nonzero(data[1:] == data[:-1], axis=1)
         total = factorial(population)
         ways = [comb(population, k) * _count_derangements(population - k) for k in range(population + 1)]
-        return same, np.array([way / total for way in ways])
+        return common_counts, np.array([way / total for way in ways])
     common = []
     for part in _iter_overlapping_parts(data, shared=1):
         member = np.zeros((len(part), population), dtype=bool)
@@ -194,10 +197,14 @@ def _count_derangements(n: int) -> int:
 
 def run_serial_test(data: Ints, population: int) -> Iterator[Result]:
     """Test how much each play has in common with the next one."""
-    same, chances = count_common_numbers(data, population)
-    observed = np.bincount(same, minlength=len(chances))
+    common, chances = count_common_numbers(data, population)
+    observed = np.bincount(common, minlength=len(chances))
     yield compute_chi_square_result(
-        "serial correlation", "in common with the next", observed, chances * len(same), outcomes=len(same)
+        "serial correlation",
+        "in common with the next",
+        observed,
+        chances * len(common),
+        outcomes=len(common),
     )
 
 
