@@ -14,7 +14,7 @@ _PLACES: Final = 1 << 63
 
 
 def read_field(raw: object, name: str) -> object:
-    """Return the named field of a JSON object. Raises ``ValueError`` if there is none."""
+    """Return the named field of a JSON object. Raises ``ValueError`` if none exists."""
     if not isinstance(raw, Mapping):
         raise ValueError("it is no JSON object")  # noqa: TRY004 (of a file, no argument)
     if name not in raw:

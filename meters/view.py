@@ -264,7 +264,7 @@ class JournalView:
         return list(self._ledger.pending.values())
 
     def state(self, key: str, default: JSON = None) -> JSON:
-        """Return the machine state stored under ``key``, or ``default`` if there is none."""
+        """Return the machine state stored under ``key``, or ``default`` if none exists."""
         return self._ledger.state.get(key, default)
 
     def states(self, prefix: str = "") -> dict[str, JSON]:

@@ -235,7 +235,7 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
 
 
 def _find_by_text(table: Any, part: str) -> Any:
-    """Return the value in a table whose key, as text, is ``part``; an empty table if there is none."""
+    """Return the value in a table whose key, as text, is ``part``; an empty table if none exists."""
     return next((value for key, value in table.items() if str(key) == part), {})
 
 

@@ -105,7 +105,7 @@ class Rules(Protocol):
         """Return the bets that remain on the table from earlier rounds."""
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return the table's current state as a screen needs it, besides spots and bets (FELTS.md)."""
+        """Return the table's current state as a screen needs it, without spots and bets (FELTS.md)."""
 
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
         """Return the settlements of the standing bets that a leaving player takes down, and the table without them.

@@ -32,7 +32,7 @@ class Tableless:
 
     @property
     def betting_seconds(self) -> int | None:
-        """Return None: each seat plays rounds of its own, so seats never share a time for placing bets."""
+        """Return None: each seat plays separate rounds, so seats never share a time for placing bets."""
         return None
 
     @property
@@ -60,7 +60,7 @@ class Tableless:
         return ()
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return an empty mapping: between rounds the screen needs nothing besides ``presentation()``."""
+        """Return an empty mapping: between rounds the screen needs nothing but ``presentation()``."""
         return {}
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:

@@ -45,7 +45,7 @@ class EscrowLedger(Protocol):
     """Durable record of the note or ticket that a bill acceptor is stacking. At most one is open."""
 
     def pending(self) -> EscrowRecord | None:
-        """Return the record of the note or ticket being stacked, also after a restart; None if there is none."""
+        """Return the record of the note or ticket being stacked, also after a restart; None if none exists."""
 
     def may_order(self) -> bool:
         """Return whether the item in escrow may still be stacked: the machine may have stopped since it decided to."""
@@ -120,7 +120,7 @@ class PayoutLedger(Protocol):
     """Durable record of the hopper payout in progress. At most one is open."""
 
     def pending(self) -> PayoutRecord | None:
-        """Return the open hopper payout, also after a restart; None if there is none."""
+        """Return the open hopper payout, also after a restart; None if none exists."""
 
     def ordered(self, record: PayoutRecord) -> None:
         """Open a hopper payout, before the hopper is ordered to pay."""

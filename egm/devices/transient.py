@@ -58,18 +58,18 @@ class TransientEscrowLedger:
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
-        """Close a VENDED record. Raises LedgerOrderError if there is none."""
+        """Close a VENDED record. Raises LedgerOrderError if none exists."""
         self._require_record(EscrowPhase.VENDED)
         self._record = None
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Close an ORDERED record without credit. Raises LedgerOrderError if there is none."""
+        """Close an ORDERED record without credit. Raises LedgerOrderError if none exists."""
         self._require_record(EscrowPhase.ORDERED)
         self._record = None
         self.refused.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Close an ORDERED record as disputed. Raises LedgerOrderError if there is none."""
+        """Close an ORDERED record as disputed. Raises LedgerOrderError if none exists."""
         self.disputed.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)

@@ -26,7 +26,7 @@ def _is_locked(machine: Machine) -> bool:
 HOST: Final = Feature(
     name="host",
     keys=HostKey,
-    values={  # not CONTROL: each control has values of its own
+    values={  # not CONTROL: each control has separate values
         HostKey.TICKET: HostTicketRecord,
         HostKey.RING: str,
         HostKey.RING_COUNT: Count,

@@ -208,7 +208,7 @@ def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason
 
 
 def _require_inquiry(machine: Machine) -> Inquiry:
-    """Return the open query about the ticket in escrow. Raises InvariantError if there is none."""
+    """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
     money = machine.state(HostMoney)
     if money.inquiry is None:
         raise InvariantError("a reply about a ticket without an open query")

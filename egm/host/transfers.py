@@ -117,7 +117,7 @@ def cancel_transfer(machine: Machine, _: Event) -> None:
 
 
 def _remove_order(machine: Machine) -> Order:
-    """Remove and return the pending transfer order. Raises InvariantError if there is none."""
+    """Remove and return the pending transfer order. Raises InvariantError if none exists."""
     money = machine.state(HostMoney)
     order, money.order = money.order, None
     if order is None:
@@ -275,7 +275,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
 
 
 def _require_lock(machine: Machine) -> Lock:
-    """Return the requested or granted transfer lock. Raises InvariantError if there is none."""
+    """Return the requested or granted transfer lock. Raises InvariantError if none exists."""
     money = machine.state(HostMoney)
     if money.lock is None:
         raise InvariantError("no lock to grant or end")

@@ -48,7 +48,7 @@ class Entry(Generic[R]):
     that the entry advances, with the number added to each; None means that the writer decides the number,
     which may be absent. ``*`` in a meter's name matches any part of it. ``writes``: the keys, or prefixes of
     keys, that every such entry sets or removes. ``may_write``: keys that only some of them set or remove.
-    ``dims``: the dimensions of the entry's amounts and counts, besides the position.
+    ``dims``: the dimensions of the entry's amounts and counts, other than the position.
     """
 
     kind: str
@@ -68,7 +68,7 @@ class Entry(Generic[R]):
     significance: Significance | Mapping[str, Significance] | None = None
     """Its meaning as a significant event: the same for every entry, or by patterns of the subject in order."""
     logs: tuple[Log, ...] = ()
-    """The logs that show the entry, besides the log of all events."""
+    """The logs that show the entry, in addition to the log of all events."""
     is_bookkeeping: bool = False
     """Whether the entry only serves the journal itself; the log of events then leaves it out."""
 

@@ -251,7 +251,7 @@ class ClaimBook:
         )
 
     def carried_state(self) -> Transaction | None:
-        """Return the entry that carries over the state for which no claim accounts, or None if there is none.
+        """Return the entry that carries over the state for which no claim accounts, or None if none exists.
 
         State that is specific to the old journal is left out.
         """

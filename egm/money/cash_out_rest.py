@@ -52,7 +52,7 @@ def clear_remainder(machine: Machine) -> None:
 
 
 def _read_valid_remainder(machine: Machine) -> CashOutRest | None:
-    """Return the stored remainder of a cash-out, or None if there is none or the cashable balance has changed since.
+    """Return the stored remainder of a cash-out, or None if none exists or the cashable balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
     """

@@ -228,7 +228,7 @@ class PrintingLedger:
             self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT: replace(printing, state=state)})
 
     def _open_record(self) -> PrintingRecord:
-        """Return the stored record of the open print job. Raises InvariantError if there is none."""
+        """Return the stored record of the open print job. Raises InvariantError if none exists."""
         printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
         if printing is None:
             raise InvariantError("the printer reported on a ticket that is not open")

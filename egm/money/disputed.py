@@ -151,7 +151,7 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open a dispute about money in an entry of its own; if it is already open, do nothing.
+    """Open a dispute about money in a separate entry; if it is already open, do nothing.
 
     ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, that amount is
     reserved instead of these transfers.

@@ -41,7 +41,7 @@ def coins_come_first(machine: Machine, _: Event) -> bool:
 
 
 def _choose_way(machine: Machine) -> str:
-    """Return the first payout method available now, in the profile's order, or ``hand`` if there is none."""
+    """Return the first payout method available now, in the profile's order, or ``hand`` if none exists."""
     return next((way for way in machine.profile.pay_out.order if _is_available(machine, way)), "hand")
 
 

@@ -21,7 +21,7 @@ MAX_ENTRIES_READ: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a table's round; ``round_id`` is set if several seats played it, each in a game of its own."""
+    """The result of a table's round; ``round_id`` is set if several seats played it, each in a separate game."""
 
     text: str
     round_id: str = ""

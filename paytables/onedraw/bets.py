@@ -181,7 +181,7 @@ class OneDrawBets(TableRules):
 
 
 def build_table_state(held: Sequence[Held]) -> object:
-    """Return the table state to store for these bets that stay on the table, or None if there are none."""
+    """Return the table state to store for these bets that stay on the table, or None if none exist."""
     if not held:
         return None
     return {"held": held_to_json(held)}

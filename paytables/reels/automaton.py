@@ -17,7 +17,7 @@ END: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """One award that a reel-game prize gives besides credits: runs of a stage, a progressive level, merchandise.
+    """One award that a reel-game prize gives in addition to credits: runs of a stage, a progressive level, merchandise.
 
     ``kind`` is stage, progressive, merchandise, step (the multiplier of the series increases) or stick
     (``size`` is the mask of the cells that become sticky). For a stage, ``times`` is the number of runs and

@@ -363,7 +363,7 @@ def build_stick_component(
         return (mask | rows << first[x], 1)
 
     def build_mask_end(mask: int) -> End:
-        """Return the end that gives the awards for this mask of stuck cells, or NOTHING if there are none."""
+        """Return the end that gives the awards for this mask of stuck cells, or NOTHING if none exist."""
         awards = given(mask)
         return End(Prize("", 0, awards)) if awards else NOTHING
 

@@ -266,7 +266,7 @@ def _add_never_won(
 
 
 def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
-    """Return the figures of each feature: a stage that the mode can start besides its first."""
+    """Return the figures of each feature: a stage that the mode can start after its first."""
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}

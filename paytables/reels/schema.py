@@ -65,7 +65,7 @@ class Bets(Strict):
 
 
 class Award(Strict):
-    """An award that a prize gives besides credits: exactly one of stage, progressive, merchandise and step.
+    """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step.
 
     ``times`` is the number of runs of the stage; ``size`` its starting size (for hold-and-spin: coins already
     locked). ``step`` increases the running series' multiplier.

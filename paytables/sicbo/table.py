@@ -53,7 +53,7 @@ class SicBoTable(OneDrawTable):
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
 
     def build_display_data(self) -> dict[str, object]:
-        """Return what a screen needs besides the spots: the number of dice."""
+        """Return what a screen needs in addition to the spots: the number of dice."""
         return {"dice": _DICE}
 
 

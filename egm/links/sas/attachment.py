@@ -207,7 +207,7 @@ class _DeliveredSequence:
         self._mark = mark
 
     def read(self, *, default: int) -> int:
-        """Return the stored sequence number; 0 if it belongs to an earlier journal, ``default`` if there is none."""
+        """Return the stored sequence number; 0 if it belongs to an earlier journal, ``default`` if none exists."""
         try:
             sequence, mark = self._path.read_text(encoding="ascii").split()
             return int(sequence) if mark == self._mark else 0

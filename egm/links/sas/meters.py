@@ -141,7 +141,7 @@ SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACK
 
 
 def read_meter(code: int, readout: Readout, game: str = "") -> int | None:
-    """Return the SAS meter with this code, of the machine or of a game, in its own unit; None if there is none."""
+    """Return the SAS meter with this code, of the machine or of a game, in its own unit; None if none exists."""
     if code not in SUPPORTED or (game and code not in PER_GAME):
         return None
     if code == _PAYBACK:

@@ -316,7 +316,7 @@ class Template:
         )
 
     def find_bindings(self, value: object, scope: Scope) -> dict[str, Any] | None:
-        """Return the values of the unbound names for which the template gives ``value``, or None if there are none."""
+        """Return the values of the unbound names for which the template gives ``value``, or None if none exist."""
         if type(value) is not str:
             return None
         regex = ""

@@ -320,7 +320,7 @@ def tune(
     strips: bool,
     in_place: bool,
 ) -> None:
-    """Find pays or strips that give FILE the wanted return, and print them; exit status 1 if there are none.
+    """Find pays or strips that give FILE the wanted return, and print them; exit status 1 if none exist.
 
     Files are only written with --write or --out, and only if the goal was reached: within 0.05 %.
     """

@@ -86,7 +86,7 @@ _LINKED = (
 
 
 def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
-    """Return the table of the stand-alone levels of this machine, or None if there are none."""
+    """Return the table of the stand-alone levels of this machine, or None if none exist."""
     rows = [
         (
             pool,
