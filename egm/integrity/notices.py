@@ -18,15 +18,21 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
             values=build_held_money_values(machine, code),
+            lasting=True,
         )
     if machine.memory.get(IntegrityKey.SERVICE) is not None:
-        yield Notice(code="service_called")
+        yield Notice(code="service_called", lasting=True)
     outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
     if outage is not None:
-        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm")
+        yield Notice(code=f"out_of_service.{outage['cause']}", severity="alarm", lasting=True)
     for code, entry in faults.items():
         if get_fault(code).closes:
-            yield Notice(code=f"out_of_service.{code}", severity="alarm", values={"detail": entry["detail"]})
+            yield Notice(
+                code=f"out_of_service.{code}",
+                severity="alarm",
+                values={"detail": entry["detail"]},
+                lasting=True,
+            )
     for source in list_disabling_sources(machine):
         code = f"disabled.{source.partition(':')[0]}"
-        yield Notice(code=code, severity="warning", values={"source": source})
+        yield Notice(code=code, severity="warning", values={"source": source}, lasting=True)

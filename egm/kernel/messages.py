@@ -122,6 +122,8 @@ class Notice(_Message):
     code: str
     severity: Literal["info", "warning", "alarm"] = "info"
     values: dict[str, int | str] = {}
+    lasting: bool = False
+    """Whether it describes a condition that lasts: the status line repeats it until it ends."""
 
 
 class SpotNow(_Message):

@@ -507,4 +507,6 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     if machine.memory.get(ProgressiveKey.AWAITING) is not None:
         game = open_game(machine)
         has_awards = game is not None and list_awards(machine, game)
-        yield Notice(code="award_awaited" if has_awards else "mystery_awaited", severity="warning")
+        yield Notice(
+            code="award_awaited" if has_awards else "mystery_awaited", severity="warning", lasting=True
+        )

@@ -84,7 +84,7 @@ def _plate(code: str, why: str, width: int) -> Image.Image:
         changes: dict[str, object] = {"state": kind, "notices": (notice,)}
     else:
         tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault(of).cleared_by, detail=why)
-        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why})
+        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why}, lasting=True)
         changes = {"notices": (notice,), "tilts": (tilt,)}
     return drawn(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
 

@@ -42,10 +42,6 @@ _PAID_OUT_SECONDS: Final = 30.0
 _PAID_OUT: Final = frozenset(
     {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
 )
-#: Notices of conditions that last until somebody ends them. Every other notice is momentary.
-_LASTING: Final = frozenset(
-    {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
-)
 _TURN_SECONDS: Final = 3.0
 #: From this number of draws on, a Keno ticket is summed up at its end.
 _SEVERAL: Final = 2
@@ -119,7 +115,7 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     acceptor has a fault and there is no credit, nobody is asked to insert a bill.
     """
     turn = int(stage.view.now / _TURN_SECONDS)
-    lasting = [notice for notice in snapshot.notices if notice.code.partition(".")[0] in _LASTING]
+    lasting = [notice for notice in snapshot.notices if notice.lasting]
     money_faults = [notice for notice in lasting if notice.code.startswith("fault.") and notice.values]
     takes_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting)
     if money_faults or not (takes_bills or snapshot.credit_cents):

@@ -407,7 +407,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
     game = published[0]
     picture, rest = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.recall(game, outcomes[game.id].little, 1)
-    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning")
+    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
     for page in (pages.sign_in(), rows_page(2, "many"), recalled):
         more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
         view = apply_message(rest, rest.snapshot.model_copy(update=more))

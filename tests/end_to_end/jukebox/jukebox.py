@@ -129,7 +129,7 @@ class SongPage(Place):
 def notices(machine: Machine) -> Iterator[Notice]:
     song = machine.memory.get(JukeboxKey.SONG)
     if song is not None:
-        yield Notice(code="song_plays", values={"song": song})
+        yield Notice(code="song_plays", values={"song": song}, lasting=True)
 
 
 def metrics(machine: Machine) -> Iterator[Metric]:

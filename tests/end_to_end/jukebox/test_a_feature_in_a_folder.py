@@ -1,6 +1,7 @@
 """A feature is a folder: a toy one, declared here and nowhere else, is in every part of a real machine."""
 
 import asyncio
+from dataclasses import replace
 
 import pygame
 import pytest
@@ -40,6 +41,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.stage import format_message
+from egm.screen.scenes.status import choose_status
 from egm.screen.text import LOCALES
 from egm.screen.theme import load_theme
 from egm.screen.view import View
@@ -127,6 +129,10 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
         view = apply_message(apply_message(View(), hello), now)
         stage = picture._build_stage(view)
         assert [format_message(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
+        later = {
+            choose_status(replace(stage, view=replace(view, now=view.now + 10.0 + s)))[0] for s in range(7)
+        }
+        assert any(text.startswith(notice) for text in later)  # a lasting notice is repeated while it applies
 
 
 def test_its_words_are_in_the_greeting_of_a_machine_that_has_it(tmp_path, monkeypatch):

@@ -129,7 +129,7 @@ def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
 def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
     """Machines shut for a reason, and value on its way."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
-        closed = (Notice(code=code, severity="warning"),)
+        closed = (Notice(code=code, severity="warning", lasting=True),)
         accepts = ("cash_out", "language")
         out = build_idle_view(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
         yield f"out-{code.partition('.')[2]}", out
@@ -152,7 +152,7 @@ def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Itera
     yield "residual", build_idle_view(games, game, language, **rest)
     staked = Residual(amount_cents=3, prize_cents=5)
     yield "residual-played", build_idle_view(games, game, language, **{**rest, "residual": staked})
-    closed = (Notice(code="disabled.host", severity="warning"),)
+    closed = (Notice(code="disabled.host", severity="warning", lasting=True),)
     shut = {"state": "out_of_service", "notices": closed, **rest}
     yield "residual-out", build_idle_view(games, game, language, **shut)
 
