@@ -259,12 +259,12 @@ def _find_codec(kind: type) -> _Codec:
 
 # ---------------------------------------------------------------------------------------------- field types
 def _build_exact_reader(kind: type) -> Read:
-    def read(value: object) -> object:
+    def read_exact(value: object) -> object:
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _Wrong(value, f"not of type {kind.__name__}")
         return value
 
-    return read
+    return read_exact
 
 
 _EXACTLY: Final[Mapping[object, Read]] = {
@@ -324,12 +324,12 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
 
 
 def _build_instance_reader(kind: type) -> Read:
-    def read(value: object) -> object:
+    def read_instance(value: object) -> object:
         if not isinstance(value, kind):
             raise _Wrong(value, f"not a {kind.__name__}")
         return value
 
-    return read
+    return read_instance
 
 
 def _build_class_converters(kind: type) -> tuple[Read, Write]:
@@ -372,14 +372,14 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
 def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
     read_one, write_one = _build_converters(hint)
 
-    def read(value: object) -> object:
+    def read_list(value: object) -> object:
         return _read_each(_require_list(value), repeat(read_one))
 
-    def write(value: object) -> JSON:
+    def write_list(value: object) -> JSON:
         items = cast(Sequence[JSON], value)
         return list(items) if write_one is None else [write_one(each) for each in items]
 
-    return read, write
+    return read_list, write_list
 
 
 def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
@@ -388,7 +388,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
     plain = all(write is None for _, write in columns)
     kinds = tuple(hints)
 
-    def read(value: object) -> object:
+    def read_row(value: object) -> object:
         row = _require_list(value)
         if tuple(map(type, row)) == kinds:
             return tuple(row)
@@ -396,7 +396,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
             raise _Wrong(value, f"not {len(columns)} values")
         return _read_each(row, reads)
 
-    def write(value: object) -> JSON:
+    def write_row(value: object) -> JSON:
         row = cast(Sequence[JSON], value)
         return (
             list(row)
@@ -406,24 +406,24 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
             ]
         )
 
-    return read, write
+    return read_row, write_row
 
 
 def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
-    def read(value: object) -> object:
+    def read_table(value: object) -> object:
         if not isinstance(value, Mapping):
             raise _Wrong(value, "not a table")
         return {read_key(name): _read_at(name, read_one, each) for name, each in value.items()}
 
-    def write(value: object) -> JSON:
+    def write_table(value: object) -> JSON:
         table = cast(Mapping[str, JSON], value)
         if write_one is None:
             return {str(name): each for name, each in table.items()}
         return {str(name): write_one(each) for name, each in table.items()}
 
-    return read, write
+    return read_table, write_table
 
 
 def _read_each(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
@@ -459,13 +459,13 @@ def _read_fraction(value: object) -> Fraction:
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
     known = {str(each): each for each in kinds}
 
-    def read(value: object) -> object:
+    def read_choice(value: object) -> object:
         found = known.get(value) if isinstance(value, str) else None
         if found is None:
             raise _Wrong(value, f"not one of {', '.join(known)}")
         return found
 
-    return read
+    return read_choice
 
 
 def _own(kind: type) -> tuple[Read, Write]:

@@ -176,7 +176,7 @@ class ClaimBook:
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
-        """Add a claim for each reservation of the old journal to which no storage key belongs."""
+        """Claim each pending reservation of money in the old journal that no storage key accounts for."""
         for reservation in list(self.pending.values()):
             name = f"reservation:{reservation.id}"
             self.add(

@@ -131,7 +131,7 @@ class AwardDiffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelUnanswered:
-    """An attendant settled a claim without a reply at the amount that the machine showed."""
+    """The controller did not reply: an attendant settled a claim at the amount that the machine showed."""
 
     claim: str
     pool: str

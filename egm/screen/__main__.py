@@ -16,7 +16,6 @@ from egm.terminal import echo, make_lines_printable
 
 if TYPE_CHECKING:
     from egm.screen.app import App, Surface
-    from egm.screen.audio.making import Studio
     from egm.screen.audio.mixer import Speakers
     from egm.screen.theme import Theme
     from egm.screen.window import Window
@@ -100,7 +99,7 @@ def main(
 
     from egm.screen.app import App, create_clients  # noqa: PLC0415
     from egm.screen.audio.cues import Sounds  # noqa: PLC0415
-    from egm.screen.audio.making import Studio  # noqa: PLC0415
+    from egm.screen.audio.making import SoundStore  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
@@ -108,7 +107,7 @@ def main(
     from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
-    studio = Studio()
+    studio = SoundStore()
     make = TopPicture if top else Picture
     try:
         theme = load_theme()
@@ -188,7 +187,7 @@ def _create_console_window(
     return Window(theme, output=output, above=above)
 
 
-def _create_speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":
+def _create_speakers(surface: "Surface", studio: "SoundStore", *, silent: bool) -> "Speakers | None":
     """Return where sounds are played: in the browser that shows the picture, or by this computer's mixer.
 
     Return None if the screen is silent.

@@ -29,7 +29,7 @@ from websockets.frames import CloseCode
 
 from egm.links.screen.private import HOST
 from egm.screen.app import Tap
-from egm.screen.audio.making import Studio
+from egm.screen.audio.making import SoundStore
 from egm.screen.audio.scores import CUES
 from egm.screen.controls import find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layout
@@ -206,7 +206,7 @@ class Web:
         scale: float = 2 / 3,
         address_file: Path | None = None,
         make: type[Picture] = Picture,
-        studio: Studio | None = None,
+        studio: SoundStore | None = None,
         held: tuple[int, int | None] | None = None,
     ) -> None:
         """Start the server.
@@ -217,7 +217,7 @@ class Web:
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
         self._theme = theme
         self._make = make
-        self._studio = studio or Studio()
+        self._studio = studio or SoundStore()
         self._loops: dict[str, str] = {}
         self._portrait = portrait
         self._words = ""

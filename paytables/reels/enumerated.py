@@ -289,7 +289,7 @@ class Holds(_Enumerated):
         }
 
     @cached_property
-    def _totals(self) -> list[dict[tuple[int, ...], int]]:
+    def _respin_pay_totals(self) -> list[dict[tuple[int, ...], int]]:
         """Return, for every mask of held reels, the total pay of the second windows by the held reels' column classes.
 
         Each second window counts with the weights of the reels that spin again.
@@ -334,7 +334,9 @@ class Holds(_Enumerated):
 
         ``key`` has the column classes of the first window.
         """
-        return Fraction(self._totals[mask].get(_select_held_columns(key, mask), 0), self._respins[mask])
+        return Fraction(
+            self._respin_pay_totals[mask].get(_select_held_columns(key, mask), 0), self._respins[mask]
+        )
 
     def _compute_window_odds(self, key: tuple[int, ...]) -> Fraction:
         """Return the probability of a first window with these column classes."""

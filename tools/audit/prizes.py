@@ -24,7 +24,8 @@ _ORPHAN: Final = entries.ORPHAN_HANDPAY.kind
 Flow = tuple[str, str, int]
 
 
-def _list_flows(transfers: Iterable[Transfer]) -> list[Flow]:
+def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
+    """Return transfers as sorted (source, target, cents) tuples, so that their order does not matter."""
     return sorted((part.source, part.target, part.amount_cents) for part in transfers)
 
 
@@ -42,12 +43,14 @@ def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) ->
     ``values_cents`` has the value of each prize in minor units, by id.
     """
     prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in names]
-    return _list_flows(merchandise.build_prize_transfers(prizes))
+    return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
 
 
 def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
     """Return the prizes in kind that the end of a game reserves."""
-    return _select_prize_flows(_list_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
+    return (
+        _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
+    )
 
 
 class PrizeAudit:
@@ -67,10 +70,14 @@ class PrizeAudit:
         if phase is Phase.POST and kind != _ORPHAN and not _has_prize_transfer(transaction.transfers):
             return
         if kind == _EXCHANGED:
-            self._check_exchange(entry, str(read_details(entry).get("handpay")), _list_flows(entry.transfers))
+            self._check_exchange(
+                entry, str(read_details(entry).get("handpay")), _list_sorted_flows(entry.transfers)
+            )
         elif kind == _ORPHAN:
-            self._check_orphaned_prizes(entry, _list_flows(entry.transfers))
-        elif transaction.transfers and _select_prize_flows(flows := _list_flows(transaction.transfers)):
+            self._check_orphaned_prizes(entry, _list_sorted_flows(entry.transfers))
+        elif transaction.transfers and _select_prize_flows(
+            flows := _list_sorted_flows(transaction.transfers)
+        ):
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name

@@ -140,7 +140,7 @@ class Totals:
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError unless there are six that fit."""
+        """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
         return _encode_frame(Type.TOTALS, _encode_counts(self.pulses))
 
 
@@ -152,7 +152,7 @@ class Counted:
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError unless there are six that fit."""
+        """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
         return _encode_frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_counts(self.pulses))
 
 

@@ -8,7 +8,7 @@ which of them play, so a feature's music cannot outlast the feature.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.screen.audio.making import Studio, build_own_family_name
+from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.mixer import Speakers
 from egm.screen.audio.scores import ALARMS, CUES, STOPS, TONES
 from egm.screen.show import Timeline, find_anticipated_reel, has_title, is_feature
@@ -45,7 +45,9 @@ def is_allowed(cue: str, view: View) -> bool:
 class Sounds:
     """Plays the sounds of the changes between two views; silent without speakers."""
 
-    def __init__(self, theme: Theme, speakers: Speakers | None = None, studio: Studio | None = None) -> None:
+    def __init__(
+        self, theme: Theme, speakers: Speakers | None = None, studio: SoundStore | None = None
+    ) -> None:
         self._theme = theme
         self._speakers = speakers
         self._studio = studio
@@ -66,7 +68,7 @@ class Sounds:
         for cue in list_cues_between(previous, current, self._theme):
             self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
 
-    def _request_sounds(self, studio: Studio, family: str, view: View) -> None:
+    def _request_sounds(self, studio: SoundStore, family: str, view: View) -> None:
         """Request the sounds of all offered games, those of ``family`` (the game on the screen) first."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
         studio.request_families(family, *(look.name for look in looks))

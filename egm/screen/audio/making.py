@@ -53,7 +53,7 @@ def build_own_family_name(game: GameView) -> str:
     return f"own:{game.digest}"
 
 
-class Studio:
+class SoundStore:
     """A store of sounds by cue and family, which a thread synthesises on request.
 
     A sound that has not been synthesised yet is silent.

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.screen.audio.making import Studio
+from egm.screen.audio.making import SoundStore
 from egm.screen.audio.scores import CHANNELS, CUES
 from egm.screen.audio.synthesis import RATE
 
@@ -33,7 +33,7 @@ class Speakers(Protocol):
 class Mixer:
     """This computer's audio device, through SDL; without a device the machine is silent."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: SoundStore) -> None:
         self._studio = studio
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
         self._numbers = {name: number for number, name in enumerate(CHANNELS)}

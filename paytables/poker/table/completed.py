@@ -98,7 +98,7 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 def _count_nets(
     counts: Ints, hands_per_class: Ints, stays: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
-    """Return how many cases end with each net of a bet that stays only for the classes in ``stays``.
+    """Return the number of cases by net result, of a bet that is taken back except in the classes ``stays``.
 
     For the other classes of seen cards it is taken back, and the part ``back`` is returned.
     """

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.cues import Sounds, find_sound_family
-from egm.screen.audio.making import Studio, build_own_family_name
+from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.scores import CHANNELS, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
@@ -273,7 +273,7 @@ def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
 def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_looks(mine, theme, capfd):
     loaded = load_game(mine)
     game = build_game_view(loaded)
-    studio = Studio()
+    studio = SoundStore()
     studio.store_game_sounds(game)
     own = build_own_family_name(game)
     most = max(map(abs, memoryview(studio.get("turn", own)).cast("h")))
@@ -307,7 +307,7 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
     assert find_sound_family(view, theme) == "comet"
     (mine.parent / "turn.wav").write_bytes(sound(seconds=1))
     read_unchanged_file.cache_clear()
-    changed = Studio()
+    changed = SoundStore()
     changed.store_game_sounds(game)
     assert changed.get("turn", own) is None
     assert changed.get("win_1", own) is not None

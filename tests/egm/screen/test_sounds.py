@@ -25,7 +25,7 @@ from egm.screen.audio.cues import (
     list_cues_between,
     list_loops_to_play,
 )
-from egm.screen.audio.making import COMMON, Studio, read_family_sounds
+from egm.screen.audio.making import COMMON, SoundStore, read_family_sounds
 from egm.screen.audio.mixer import Mixer
 from egm.screen.audio.scores import (
     CHANNELS,
@@ -149,7 +149,7 @@ def test_a_loop_meets_itself_without_a_click(cue):
 
 
 def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does_not_know():
-    studio = Studio()
+    studio = SoundStore()
     studio.request_families("keno")
     until = time.monotonic() + 60
     while None in {studio.get(cue, "keno") for cue in ("credit", "key")} and time.monotonic() < until:
@@ -361,7 +361,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     """And with one, a sound that is not made yet is left out rather than waited for."""
     monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
     pygame.mixer.quit()
-    studio = Studio()
+    studio = SoundStore()
     deaf = Mixer(studio)
     assert not deaf.on
     sounds = Sounds(theme, deaf)
