@@ -132,7 +132,7 @@ def _read_position(entry: StoredEntry) -> int:
 def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
     """Return the sequence at which the previous play of the same position began, or 0 if there was none.
 
-    ``last`` is the first entry of the play before, of any position: usually the one that is looked for.
+    ``last`` is the start of the play before this one at any position; usually it is the answer.
     """
     for entry in last:
         if _read_position(entry) == _read_position(start):

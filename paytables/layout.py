@@ -448,8 +448,8 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, by name: the minimum, and another if it returns less.
 
-    ``commission`` gives the commission on a winning stake. It is charged on each started unit as on a full
-    one, so it takes the largest part of the stake just above one unit.
+    ``commission`` gives the commission on a winning stake. A started unit costs the commission of a full one, so
+    the commission weighs most just above a full unit.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
     worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))

@@ -48,7 +48,7 @@ class Feature:
     position_services: tuple[Make, ...] = ()
     """Factories of background services, called once per player position."""
     offers: tuple[object, ...] = ()
-    """Contributions to other features, such as forms and pages of the service menu."""
+    """Contributions to other features: forms, pages and menu entries of the service menu, registers, claim makers."""
     notices: Callable[[Machine], Iterable[Notice]] = _return_nothing
     """Returns the notices that apply to the person at the machine at this moment."""
     metrics: Callable[[Machine], Iterable[Metric]] = _return_nothing

@@ -16,6 +16,7 @@ from egm.terminal import echo, make_lines_printable
 
 if TYPE_CHECKING:
     from egm.screen.app import App, Surface
+    from egm.screen.audio.making import SoundStore
     from egm.screen.audio.mixer import Speakers
     from egm.screen.theme import Theme
     from egm.screen.window import Window

@@ -87,7 +87,7 @@ class Settlement:
     seat: int = 0
     """The seat of the bet, if one player bets for several seats."""
     pays: bool = field(default=False, compare=False)
-    """Whether it is a row of a pay table, and therefore a win of any size."""
+    """Whether it is a row of a pay table, and therefore a win even if it is not above the stake."""
 
     @property
     def is_stake_returned(self) -> bool:

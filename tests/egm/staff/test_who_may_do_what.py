@@ -16,7 +16,7 @@ MENU = build_menu(FEATURES)
 A, S, X, T, M = Role.ATTENDANT, Role.SUPERVISOR, Role.MECHANIC, Role.TECHNICIAN, Role.MANAGER
 FLOOR, COUNT, SET_UP = (S, X, T, M), (S, M), (S, T, M)
 
-#: Form -> the rows it is of, who is offered it, and the fields that must be filled in, those that may with a mark.
+#: Form -> its requirements, the roles that are offered it, and its fields (`?`: optional).
 TABLE = {
     "hold": ("Q-21 J-16", FLOOR, "reason"),
     "release": ("Q-21 J-16", FLOOR, ""),

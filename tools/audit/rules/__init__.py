@@ -2,10 +2,10 @@
 
 An entry without a matching row is a finding, and so is an entry that no machine could write in its current
 state. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
-(:mod:`tools.audit.rules.pattern`). The rows are grouped by subject: ``papers``, ``cash_outs`` and
-``transfers`` (money in and out), ``games``, ``wheel``, ``levels``, ``protection`` (play), ``hands``,
-``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``, ``openings``, ``work``, ``life``, ``links``
-and ``memory``.
+(:mod:`tools.audit.rules.pattern`). The rows are the ``RULES`` of the modules of this
+package, each about one subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``,
+``wheel``, ``levels``, ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what staff pay, note and
+decide), ``staff``, ``openings``, ``work``, ``life``, ``links`` and ``memory``. A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
 value, or depends on what was before it, add a row to its group::
@@ -26,51 +26,18 @@ one name, so that neither can be altered alone. Several rows of one kind are alt
 """
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
 from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntry
-from tools.audit.rules import (
-    cash_outs,
-    disputes,
-    games,
-    hands,
-    levels,
-    life,
-    links,
-    memory,
-    notes,
-    openings,
-    papers,
-    protection,
-    staff,
-    transfers,
-    wheel,
-    work,
-)
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import Differs
 from tools.audit.rules.rule import Rule
 
-_PARTS: Final = (
-    openings,
-    papers,
-    cash_outs,
-    transfers,
-    games,
-    levels,
-    protection,
-    hands,
-    notes,
-    disputes,
-    memory,
-    life,
-    links,
-    staff,
-    wheel,
-    work,
-)
-_STATED: Final[tuple[Rule, ...]] = tuple(rule for part in _PARTS for rule in part.RULES)
+_MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+_STATED: Final[tuple[Rule, ...]] = tuple(rule for module in _MODULES for rule in getattr(module, "RULES", ()))
 
 
 def list_rules(entries: Iterable[AnyEntry], more: Iterable[Rule] = ()) -> tuple[Rule, ...]:
