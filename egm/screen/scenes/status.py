@@ -111,8 +111,9 @@ def choose_status(stage: Stage) -> tuple[str, str]:
 def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     """Return the lasting condition that the status line names now, or None if it now says what to do next.
 
-    Every few seconds the line changes between a lasting condition and what to do. While a device holds the player's money, nothing else is said; and while the bill
-    acceptor has a fault and there is no credit, nobody is asked to insert a bill.
+    Every few seconds the line changes between a lasting condition and what to do. While a device holds the
+    player's money, nothing else is said; and while the bill acceptor has a fault and there is no credit, nobody
+    is asked to insert a bill.
     """
     turn = int(stage.view.now / _TURN_SECONDS)
     lasting = [notice for notice in snapshot.notices if notice.lasting]
