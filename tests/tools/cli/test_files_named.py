@@ -10,11 +10,10 @@ from click.testing import CliRunner
 from egm.clock import SystemClock
 from meters import Journal
 from tools.cli import main
-from tools.dev.__main__ import main as dev
 
 
 def egm(*words):
-    return CliRunner().invoke(dev if words[0] == "host" else main, [str(word) for word in words])
+    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def refused(*words):
@@ -58,7 +57,6 @@ READERS = (
     ("game", "check"),
     ("audit", "verify"),
     ("audit", "readout"),
-    ("host", "trace"),
     ("register", "statement", "--file"),
 )
 WHOLE = ("backup", "show")
@@ -157,8 +155,6 @@ def test_a_line_without_end_is_not_read_to_it(command, state, tmp_path, monkeypa
     monkeypatch.setattr("meters.export.BODY_BYTES_MAX", 1 << 20)  # 64 MiB: what each entry may have
     assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
     heads = (tmp_path / "good").read_bytes().splitlines()[:2]
-    if command == ("host", "trace"):
-        heads = [b'{"recording": "sas-line", "version": 1}', b'{"us": 1, "from": "host", "bytes": "81"}']
     for known in (0, 2) if command != ("audit", "readout") else (0,):
         told = refused(*command, endless(tmp_path / "file", *heads[:known]))
         assert "are read" in told or "is too large" in told
