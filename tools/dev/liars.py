@@ -70,6 +70,8 @@ _WHERE: Final = "the position at which something was recorded, if it moved no mo
 _ASIDE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
 _THROUGH: Final = "an amount that came in and was paid out in full, if both are changed alike"
 _TAX: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
+_MARK: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
+_ROUND: Final = "the id of a round that no other position played"
 
 WITNESSED: Final = tuple(
     Witnessed(*line)
@@ -81,6 +83,8 @@ WITNESSED: Final = tuple(
         ("staff.added", "record.whom", _ENROLLED, "no act is theirs", "the roster, whose digest it has"),
         ("*", "record.person", _ANOTHER, "another of the staff, or a key, may", "the signed slip"),
         ("*", "*.draws.*", _DRAW, "it comes to the same", "a printed head"),
+        ("game.*", "record.outcome.wins.*.pays", _MARK, "an earlier version wrote it so", "a printed head"),
+        ("game.*", "record.round_id", _ROUND, "nobody else names the round", "a printed head"),
         ("progressive.link_*", "*", _HEARD, "heard of a line: it moved nothing", "the controller's log"),
         (
             "*",
