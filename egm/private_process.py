@@ -1,4 +1,4 @@
-"""Make a process private: its files belong to its owner only, and no other process can look into it.
+"""Make a process private, and tie it to its parent: its files belong to its owner only, and nothing looks into it.
 
 Every process of a cabinet calls :func:`close_process` first. Without it, an inherited umask would decide who
 can read the journal, and another process of the same user could read keys from its memory or reach files
@@ -7,8 +7,11 @@ through ``/proc/PID/root``.
 
 import ctypes
 import os
+import signal
 from typing import Final
 
+_LIBC: Final = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
 """From Linux, linux/prctl.h."""
 OTHERS: Final = 0o077
@@ -18,4 +21,15 @@ OTHERS: Final = 0o077
 def close_process() -> None:
     """Restrict new files and folders to the owner, and disable core dumps and access to the process's memory."""
     os.umask(OTHERS)
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def end_with_parent(parent: int, with_signal: signal.Signals) -> None:
+    """Let the kernel end this process with a signal when the process ``parent``, which started it, ends.
+
+    Ignore Ctrl-C, which a terminal sends to all processes: the parent ends this one.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, with_signal, 0, 0, 0)
+    if os.getppid() != parent:  # the parent ended before the call took effect
+        os._exit(1)

@@ -24,7 +24,15 @@ CONTRACTS = {contract["id"]: contract for contract in CONFIG["contracts"]}
 
 #: What a feature shows to all others, and the features that may import it from a folder above them.
 SHARED = re.compile(r"egm\.\w+\.(keys|records|events)\b")
-LOWER_FEATURES = ("egm.staff.", "egm.integrity.", "egm.money.", "egm.host.", "egm.progressive.")
+LOWER_FEATURES = tuple(
+    sorted(
+        {
+            words.partition("** -> ")[0]
+            for words in CONTRACTS["house"]["ignore_imports"]
+            if SHARED.match(words.partition(" -> ")[2].replace("*", "any", 1))
+        }
+    )
+)
 
 
 @cache
@@ -138,6 +146,11 @@ def test_the_walls_of_the_house_are_there():
         "foundations",
         "chance",
     } <= CONTRACTS.keys()
+
+
+def test_both_contracts_let_the_same_features_import_what_others_show():
+    assert len(LOWER_FEATURES) == 5
+    assert set(CONTRACTS["house"]["ignore_imports"]) <= set(CONTRACTS["cycles"]["ignore_imports"])
 
 
 def test_all_that_is_installed_is_kept_from_what_is_not():

@@ -98,8 +98,8 @@ class ClaimBook:
     ) -> Transaction:
         """Return an entry of the new journal about a claim; without ``id``, its id contains the old journal's mark.
 
-        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` tells the claim's entries
-        apart.
+        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's
+        entries.
         """
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self.mark}",

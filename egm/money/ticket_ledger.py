@@ -188,7 +188,7 @@ def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
 def _has_entry(journal: Journal, head: JournalSeen) -> bool:
     """Return whether the journal has the entry that the ticket ledger noted as its head.
 
-    If only the archive could tell and cannot be read, return True.
+    If only the archive has the answer and cannot be read, return True.
     """
     if head.sequence > journal.sequence:
         return False

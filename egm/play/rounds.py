@@ -104,7 +104,7 @@ def _list_available_free_answers(machine: Machine) -> list[tuple[JSON, Outcome |
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the open game's decision has this option, and whoever sent the event may choose it.
+    """Return whether the open game's decision has this option, and the sender of the event may choose it.
 
     The player, a real wheel and another seat of a shared round may each choose only where the decision is
     theirs.

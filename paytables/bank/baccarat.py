@@ -47,7 +47,7 @@ Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-drag
 
 
 class Commission(Strict):
-    """A commission on a winning bet on the bank: one credit for each ``per`` credits staked, begun ones included.
+    """A commission on a winning bet on the bank: one credit for each ``per`` credits staked, started ones included.
 
     Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
     ``per = 20``.

@@ -28,7 +28,7 @@ SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The situation of a blackjack hand besides its cards: the dealer's first card, and the pair it was split from.
+    """What matters of a blackjack hand other than its cards: the dealer's first card, and the pair it was split from.
 
     ``pair`` is 0 if the hand is not from a split, else the value of the pair's cards. ``paired``: the hand is
     such a pair again, and cannot be split further. ``fewer``: the pair are tens that may only be split if

@@ -496,7 +496,7 @@ def _settle_pieces(
 
 
 def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
-    """Return the stakes that a double or split adds: for each bet on the hand as much again, on the same terms."""
+    """Return the stakes that a double or split adds: each bet on the hand once more, on the same terms."""
     main = format_spot_id(MAIN, box.number)
     return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
 

@@ -48,7 +48,7 @@ Way: TypeAlias = tuple[int, int, int]
 class Commission(Strict):
     """A commission on a won stake: ``credits`` for each ``of`` credits staked.
 
-    A begun part of ``of`` credits counts as full (ss.47, 111).
+    A started part of ``of`` credits counts as full (ss.47, 111).
     """
 
     credits: PositiveInt = 1
@@ -167,7 +167,7 @@ class TwoHands(TableRules):
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the felt shows besides hands of cards or tiles, from the steps of ``opening`` and ``closing``."""
+        """Return what the felt shows other than hands, from the steps of ``opening`` and ``closing``."""
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002

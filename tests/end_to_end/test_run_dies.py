@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
 from egm.config.cabinet_file import StateFolder
-from tools.cli.commands.run import _tie_child_to_parent
+from egm.private_process import end_with_parent
 
 
 def descendants(pid: int) -> set[int]:
@@ -107,7 +108,7 @@ def test_a_process_of_the_cabinet_ignores_a_ctrl_c_before_it_can_handle_one():
     program = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('goes on')"
     child = subprocess.run(
         [sys.executable, "-c", program],
-        preexec_fn=_tie_child_to_parent(os.getpid()),
+        preexec_fn=partial(end_with_parent, os.getpid(), signal.SIGTERM),
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,6 @@ A definition that only the journal contains is not known to the other processes:
 games itself.
 """
 
-import ctypes
 import gc
 import multiprocessing
 import os
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import OperatorError
+from egm.private_process import end_with_parent
 from meters.errors import JournalError
 from tools.audit.plain_games import Games, PlainGames, PlainRun, is_of_open_game
 
@@ -31,9 +31,6 @@ _FILL_MAX: Final = 2
 """How much larger a batch may become that would end within a game."""
 _AHEAD: Final = 3
 """The number of batches that wait or are processed for each process."""
-
-_PR_SET_PDEATHSIG: Final = 1
-"""From Linux, linux/prctl.h."""
 
 _ENDED: Final = (
     "a process of the audit ended unexpectedly, so that nothing is verified; run it again, with fewer --jobs if"
@@ -126,10 +123,7 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
 def _start_worker(games: Games, parent: int) -> None:
     """Prepare a worker process of the audit, which ends when its parent ends."""
     global _worker  # noqa: PLW0603 (each process has its own)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the parent ends them
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent ended before the call took effect
-        os._exit(1)
+    end_with_parent(parent, signal.SIGKILL)
     gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
     _worker = PlainGames(games)
 

@@ -77,7 +77,7 @@ class _Line(Place):
     row: Row
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return the page with each cell of the line beside the name of its column."""
+        """Return the page with each cell of the line next to the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))

@@ -29,7 +29,7 @@ def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
 
 
 def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return, as text, the simplest published play of a poker game's bets, which has a figure of its own.
+    """Return, as text, the simplest published play of a poker game's bets, for which a separate figure is stated.
 
     ``spot`` is as in :func:`describe_best_play`.
     """

@@ -1,14 +1,13 @@
 """``egm run``: the whole cabinet on this computer: bench, machine and screen, each in its own process."""
 
 import asyncio
-import ctypes
 import os
 import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,7 @@ from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.links.screen.private import HOST
 from egm.people.demonstration import FILE_NAME
-from egm.private_process import close_process
+from egm.private_process import close_process, end_with_parent
 from egm.screen import CLOSED
 from meters import JournalError
 from meters.lock import FolderLock
@@ -44,9 +43,6 @@ _SETTLED_S: Final = 30.0
 _AT_ONCE: Final = 3
 _PAUSE_MOST_S: Final = 10.0
 _LOCK: Final = "run/cabinet.lock"
-_PR_SET_PDEATHSIG: Final = 1
-"""Linux, linux/prctl.h."""
-_LIBC: Final = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +64,6 @@ class _Child:
     is_machine: bool = False
     held: tuple[int, ...] = ()
     """Descriptors passed to it at each start."""
-
-
-def _tie_child_to_parent(parent: int) -> Callable[[], None]:
-    """Return a function for a child to run first, so that the kernel ends it when ``parent`` ends.
-
-    The child ignores Ctrl-C, which a terminal sends to all processes, until it handles that itself: the
-    supervisor ends it.
-    """
-
-    def end_with_parent() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != parent:  # the parent ended before the call took effect
-            os._exit(1)
-
-    return end_with_parent
 
 
 @cache
@@ -283,7 +263,10 @@ class _Supervisor:
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
             text = None if child.speaks else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
-                *child.command, stdout=text, preexec_fn=_tie_child_to_parent(os.getpid()), pass_fds=child.held
+                *child.command,
+                stdout=text,
+                preexec_fn=partial(end_with_parent, os.getpid(), signal.SIGTERM),
+                pass_fds=child.held,
             )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -82,7 +82,7 @@ class BareDisk:
         self.close = self._database.close
 
     def write(self, bodies: Iterable[bytes] = (b"x",)) -> float:
-        """Write each body in a transaction of its own; return the seconds they took."""
+        """Write each body in a separate transaction; return the seconds they took."""
         began = time.perf_counter()
         for body in bodies:
             self._database.execute("BEGIN IMMEDIATE")

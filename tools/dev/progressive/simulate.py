@@ -39,7 +39,7 @@ LEVEL: Final = LevelDefinition(
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Machines that feed one level, each with a connection of its own, and the controller at work."""
+    """Machines that feed one level, each with its own connection, and the controller at work."""
 
     controller: Controller
     machines: Sequence[SimulatedMachine]

@@ -82,7 +82,7 @@ class SecretStore:
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
-        """Draw a mystery prize's secret in a step of its own. Raises :class:`SecretError` if the generator fails."""
+        """Draw a mystery prize's secret in a separate step. Raises :class:`SecretError` if the generator fails."""
         if self._chance is None:
             self._chance = self._start(term)
         try:
