@@ -389,6 +389,11 @@ class TableRules(Tableless):
         return self.cloth.spots
 
     @property
+    def betting_seconds(self) -> int | None:
+        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
+        return self.cloth.table.common_seconds
+
+    @property
     def bet_options(self) -> tuple[int, ...]:
         """Return the costs of the forms (wagers offered by name) in credits, ascending.
 

@@ -34,7 +34,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     conversation: Conversation | RecordedPicture | None = machine.state(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
-    cues = _list_new_cues(conversation, game.wager.seat or 0)
+    cues = _list_new_cues(conversation)
     outcome = game.outcome
     if outcome is not None:
         return messages.Play(
@@ -81,12 +81,10 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.outbox.show(screen_message)
 
 
-def _list_new_cues(
-    conversation: Conversation | RecordedPicture | None, seat: int
-) -> tuple[dict[str, JSON], ...]:
-    """Return the game's animation cues since the last screen message as JSON, without cues meant for other seats."""
+def _list_new_cues(conversation: Conversation | RecordedPicture | None) -> tuple[dict[str, JSON], ...]:
+    """Return the game's animation cues since the last screen message as JSON."""
     cues = () if conversation is None else conversation.cues
-    return tuple(cue.to_json() for cue in cues if cue.seat in {None, seat})
+    return tuple(cue.to_json() for cue in cues)
 
 
 def _encode_settlements(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:

@@ -197,11 +197,6 @@ def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 class BaccaratRules(BankRules[BaccaratDefinition]):
     """The rules of a playable game of baccarat."""
 
-    @property
-    def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one coup, or None if only one seat plays."""
-        return self.definition.table.common_seconds
-
     def bets(self) -> tuple[BaccaratBet, ...]:
         """Return every bet that this baccarat game offers."""
         return self.definition.bet

@@ -19,6 +19,7 @@ from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.layout import Case, Odds, Pay, compute_mean_return, push_bet, settle_bet
+from paytables.seating import SeatedRules, may_see
 
 _RANKS: Final = 13
 RAISE: Final = "raise"
@@ -69,7 +70,7 @@ class RedDogDefinition(BankDefinition):
         }
 
 
-class RedDogRules(BankRules[RedDogDefinition]):
+class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     """The rules of a playable game of red dog."""
 
     hands: ClassVar[Hands] = (("board", BANK, 3),)
@@ -86,9 +87,8 @@ class RedDogRules(BankRules[RedDogDefinition]):
         """Return the most that the player may raise in the round, as a multiple of the bet: one."""
         return 1
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
-        accepted = self.wager(wager.credits, **wager.options)
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
@@ -96,19 +96,21 @@ class RedDogRules(BankRules[RedDogDefinition]):
         for card in cards:
             yield Cue("deal", {"hand": "board", "card": format_card(card)})
         spread = abs(rank_of(cards[0]) - rank_of(cards[1])) - 1
-        bets = list(accepted.bets)
+        staked = list(bets)
         if spread > 0:
-            for bet in accepted.bets:
+            for bet in bets:
                 raised = Bet(RAISE, bet.credits, bet.seat)
-                prompt = {**_build_display(cards, spread), "advice": self._find_advice(spread)}
+                prompt = _build_display(cards, spread)
+                if may_see(bet.seat, viewer):
+                    prompt["advice"] = self._find_advice(spread)
                 decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
                 if decision.check((yield decision)) == "raise":
-                    bets.append(raised)
+                    staked.append(raised)
         if spread:
             third = shoe.deal(draw, "card 3")
             cards.append(third)
             yield Cue("deal", {"hand": "board", "card": format_card(third)})
-        for bet in bets:
+        for bet in staked:
             yield _settle_by_ranks(bet, rule, [rank_of(card) for card in cards])
         return Outcome(
             display=_build_display(cards, spread), table=build_table_after_round(rules, shoe, self.table)

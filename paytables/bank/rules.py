@@ -10,7 +10,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import PACKS
-from paytables.contract import Draw, Play, Remark, Spot, Wager
+from paytables.contract import Draw, Json, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import (
@@ -22,6 +22,7 @@ from paytables.layout import (
     check_forms,
     find_stated_stakes,
 )
+from paytables.seating import SeatedRules, list_seat_hands
 
 D = TypeVar("D", bound=BankDefinition)
 
@@ -107,10 +108,11 @@ class BankRules(TableRules, Generic[D]):
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""
-        hands: list[object] = [
-            {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()
-        ]
-        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": hands}
+        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": self.describe_hands()}
+
+    def describe_hands(self) -> list[dict[str, Json]]:
+        """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
+        return [{"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()]
 
     def explain(self) -> tuple[str, ...]:
         """Return one English sentence for each bet of the table: what it pays."""
@@ -145,6 +147,18 @@ class BankRules(TableRules, Generic[D]):
         """Return the exact figures of the bets of one seat, taken together; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analyse_cases(name, wager, self.cases(wager), depth)
+
+
+class SeatedBankRules(SeatedRules, BankRules[D]):
+    """Base class of the rules of card games in which each seat has its own hand against the bank's."""
+
+    def describe_hands(self) -> list[dict[str, Json]]:
+        """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
+        bank, (_, _, most) = self.named()
+        return [
+            {"id": bank[0], "names": dict(bank[1]), "cards": bank[2]},
+            *list_seat_hands(self.definition.table.seats, cards=most),
+        ]
 
 
 def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:

@@ -5,8 +5,8 @@ wins even money less 5 % of the stake, counted on the next higher multiple of te
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
@@ -17,11 +17,12 @@ from pydantic import model_validator
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.baccarat import Commission
-from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, build_bank_family
+from paytables.bank.rules import BANK, PLAYER, Hands, SeatedBankRules, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
-from paytables.contract import Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
+from paytables.seating import FACE_DOWN, describe_owner, format_hand_id, may_see
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
@@ -65,7 +66,59 @@ class SuperPanDefinition(BankDefinition):
         return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
 
 
-class SuperPanRules(BankRules[SuperPanDefinition]):
+@dataclass(slots=True)
+class Felt:
+    """The hands of one round of Super Pan 9 as a seat sees them: its own open, the others face down until the end."""
+
+    hands: dict[int, list[Card]]
+    """The cards of each seat."""
+    bank: list[Card]
+    viewer: int | None
+    turned: bool = False
+    """Whether all players have finished and the hands are turned (s. 61)."""
+
+    def deal(self, seat: int | None, shoe: Shoe, draw: Draw) -> Cue:
+        """Deal a card to a seat, or to the bank if it is None; return the animation cue."""
+        hand, name = (self.bank, "bank") if seat is None else (self.hands[seat], format_hand_id(seat))
+        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
+        card = format_card(hand[-1]) if self._is_open(seat) else FACE_DOWN
+        return Cue("deal", {"hand": name, "card": card})
+
+    def _is_open(self, seat: int | None) -> bool:
+        """Return whether the viewer sees the cards of a seat, or of the bank if it is None."""
+        return self.turned or (seat is not None and may_see(seat, self.viewer))
+
+    def turn_all(self) -> Iterator[Cue]:
+        """Turn the bank's cards, then those of the other seats; yield the animation cues."""
+        hidden = {"bank": self.bank} | {
+            format_hand_id(seat): hand for seat, hand in self.hands.items() if not self._is_open(seat)
+        }
+        self.turned = True
+        for name, hand in hidden.items():
+            for index, card in enumerate(hand):
+                yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
+
+    def to_json(self) -> dict[str, object]:
+        """Return the hands as the screen shows them, the bank's first, and the points of the viewer's hand."""
+        shown = [self._describe("bank", self.bank, None)]
+        shown += [self._describe(format_hand_id(seat), hand, seat) for seat, hand in self.hands.items()]
+        own = self.hands[next(iter(self.hands)) if self.viewer is None else self.viewer]
+        return {"kind": "table", "felt": "cards", "result": str(_count_points(own)), "hands": shown}
+
+    def _describe(self, name: str, hand: Sequence[Card], seat: int | None) -> dict[str, object]:
+        """Return one hand as the screen shows it, with its points if it is open."""
+        is_open = self._is_open(seat)
+        cards = [format_card(card) if is_open else FACE_DOWN for card in hand]
+        points = {"says": str(_count_points(hand))} if is_open else {}
+        return {
+            "id": name,
+            "cards": cards,
+            **points,
+            **({} if seat is None else describe_owner(seat, self.viewer)),
+        }
+
+
+class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
@@ -74,33 +127,33 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         """Return the only bet of the game."""
         return (self.definition.stake,)
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play a round: deal three cards each, let the player draw, draw for the bank, settle."""
-        accepted = self.wager(wager.credits, **wager.options)
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+        """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
-        (bet,) = accepted.bets
-        hands: dict[str, list[Card]] = {"player": [], "bank": []}
-        for n in range(_CARDS):
-            for name, hand in hands.items():
-                hand.append(shoe.deal(draw, f"{name} card {n + 1}"))
-                shown = format_card(hand[-1]) if name == "player" else "??"
-                yield Cue("deal", {"hand": name, "card": shown})
-        player_hand = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
-        prompt = {**_build_display(hands, hidden=True), "advice": self.advice(player_hand, bet.credits)}
-        decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
-        if decision.check((yield decision)) == "draw":
-            yield _deal_card(hands, "player", shoe, draw)
-        for index, card in enumerate(hands["bank"]):
-            yield Cue("flip", {"hand": "bank", "index": index, "card": format_card(card)})
-        if _count_points(hands["bank"]) <= _BANK_DRAWS:
-            yield _deal_card(hands, "bank", shoe, draw)
-        yield self._settle_round(wager, _count_points(hands["player"]), _count_points(hands["bank"]))
-        return Outcome(display=_build_display(hands, hidden=False))
+        felt = Felt({bet.seat: [] for bet in bets}, [], viewer)
+        for _ in range(_CARDS):
+            for bet in bets:
+                yield felt.deal(bet.seat, shoe, draw)
+            yield felt.deal(None, shoe, draw)
+        for bet in bets:
+            points = tuple(sorted(POINTS[rank_of(card)] for card in felt.hands[bet.seat]))
+            prompt = felt.to_json()
+            if may_see(bet.seat, viewer):
+                prompt["advice"] = self.advice(points, bet.credits)
+            decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
+            if decision.check((yield decision)) == "draw":
+                yield felt.deal(bet.seat, shoe, draw)
+        yield from felt.turn_all()
+        if _count_points(felt.bank) <= _BANK_DRAWS:
+            yield felt.deal(None, shoe, draw)
+        for bet in bets:
+            yield self._settle_bet(bet, _count_points(felt.hands[bet.seat]), _count_points(felt.bank))
+        return Outcome(display=felt.to_json())
 
-    def _settle_round(self, wager: Wager, player: int, bank: int) -> Settlement:
-        """Return the settlement of the bet by the points of the player's and the bank's hand."""
-        (bet,), rule = wager.bets, self.definition.stake
+    def _settle_bet(self, bet: Bet, player: int, bank: int) -> Settlement:
+        """Return the settlement of a bet by the points of its player's and the bank's hand."""
+        rule = self.definition.stake
         if player == bank:
             return push_bet(bet)
         if player < bank:
@@ -135,14 +188,14 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
         """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
         decks = self.definition.shoe.decks
-        counts = _count_cards_by_points(decks)
+        counts, (bet,) = _count_cards_by_points(decks), wager.bets
         total = comb(sum(counts), _CARDS)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS):
             dealt = Fraction(_count_ways(counts, hand), total)
             chances = _compute_chances(hand, decks)[answer(hand) == "draw"]
             for won, chance in chances.items():
                 if chance * dealt:
-                    yield Case(chance * dealt, [self._settle_round(wager, won, 0)])
+                    yield Case(chance * dealt, [self._settle_bet(bet, won, 0)])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers."""
@@ -167,26 +220,6 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
 def _count_points(hand: Sequence[Card]) -> int:
     """Return the points of a Super Pan 9 hand: the last digit of the sum of its cards' points."""
     return sum(POINTS[rank_of(card)] for card in hand) % 10
-
-
-def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
-    """Deal a card to the hand of that name; return the animation cue."""
-    hands[name].append(shoe.deal(draw, f"{name} card {len(hands[name]) + 1}"))
-    return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
-
-
-def _build_display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
-    """Return both hands for the screen. ``hidden``: the bank's cards are not shown yet."""
-    bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
-    shown: list[object] = [
-        {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},
-        {
-            "id": "player",
-            "cards": [format_card(card) for card in hands["player"]],
-            "says": str(_count_points(hands["player"])),
-        },
-    ]
-    return {"kind": "table", "felt": "cards", "result": str(_count_points(hands["player"])), "hands": shown}
 
 
 # ---------------------------------------------------------------------------------- exact, by points

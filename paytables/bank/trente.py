@@ -156,11 +156,6 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ("red", {"en": "Red", "fr": "Rouge"}, _CARDS),
     )
 
-    @property
-    def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one coup, or None if only one seat plays."""
-        return self.definition.table.common_seconds
-
     def bets(self) -> tuple[ChanceBet, ...]:
         """Return every bet that this trente et quarante game offers."""
         return self.definition.bet

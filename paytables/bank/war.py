@@ -12,19 +12,22 @@ from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, build_added_spot, check_bets
+from paytables.bank.rules import BANK, PLAYER, Hands, SeatedBankRules, build_added_spot, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import PACKS, Card, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
+from paytables.seating import describe_owner, format_hand_id, may_see
 
 _RANKS: Final = 13
 _BURNED: Final = 3
 MAIN: Final = "main"
 TIE: Final = "tie"
 ADDED: Final = "war"
+#: The bank's key among the hands of a round, whose other keys are seats.
+_BANK: Final = -1
 
 
 class WarDefinition(BankDefinition):
@@ -45,7 +48,7 @@ class WarDefinition(BankDefinition):
         }
 
 
-class WarRules(BankRules[WarDefinition]):
+class WarRules(SeatedBankRules[WarDefinition]):
     """The rules of a playable game of war. Several seats have a card each against the bank's one."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
@@ -62,22 +65,21 @@ class WarRules(BankRules[WarDefinition]):
         """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
         return int(bet.id == MAIN)
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
-        accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
-        seats = sorted({bet.seat for bet in accepted.bets})
-        hands: dict[str, list[Card]] = {}
+        seats = sorted({bet.seat for bet in bets})
+        hands: dict[int, list[Card]] = {}
         for seat in seats:
-            hands[_format_hand_id(seat)] = [shoe.deal(draw, f"seat {seat}")]
-            yield _build_deal_cue(hands, _format_hand_id(seat))
-        hands["bank"] = [shoe.deal(draw, "bank")]
-        yield _build_deal_cue(hands, "bank")
+            hands[seat] = [shoe.deal(draw, f"seat {seat}")]
+            yield _build_deal_cue(hands, seat)
+        hands[_BANK] = [shoe.deal(draw, "bank")]
+        yield _build_deal_cue(hands, _BANK)
         for seat in seats:
-            seat_bets = {bet.spot: bet for bet in accepted.bets if bet.seat == seat}
-            order = _compare_ranks(hands[_format_hand_id(seat)][0], hands["bank"][0])
+            seat_bets = {bet.spot: bet for bet in bets if bet.seat == seat}
+            order = _compare_ranks(hands[seat][0], hands[_BANK][0])
             if TIE in seat_bets:
                 yield self._settle_tie_bet(seat_bets[TIE], order)
             if MAIN not in seat_bets:
@@ -86,19 +88,21 @@ class WarRules(BankRules[WarDefinition]):
                 yield _settle_main_bet(seat_bets[MAIN], self.definition.main, order)
                 continue
             added = Bet(ADDED, seat_bets[MAIN].credits, seat)
-            prompt = {**_build_display(hands), "advice": "war"}
+            prompt = _build_display(hands, viewer) | ({"advice": "war"} if may_see(seat, viewer) else {})
             decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
             if decision.check((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN])
                 continue
-            for name in (_format_hand_id(seat), "bank"):
+            for owner in (seat, _BANK):
                 for n in range(_BURNED):
                     shoe.deal(draw, f"burned {n + 1}")
-                hands[name] = [hands[name][0], shoe.deal(draw, f"war {name}")]
-                yield _build_deal_cue(hands, name)
-            order = _compare_ranks(hands[_format_hand_id(seat)][1], hands["bank"][1])
+                hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
+                yield _build_deal_cue(hands, owner)
+            order = _compare_ranks(hands[seat][1], hands[_BANK][1])
             yield from _settle_war(seat_bets[MAIN], added, self.definition.main, order)
-        return Outcome(display=_build_display(hands), table=build_table_after_round(rules, shoe, self.table))
+        return Outcome(
+            display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
+        )
 
     def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
         """Return the settlement of the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
@@ -195,24 +199,29 @@ def _settle_war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlem
     return [settle_bet(bet, rule.pays), settle_bet(added, rule.pays) if order == 0 else push_bet(added)]
 
 
-def _format_hand_id(seat: int) -> str:
-    """Return the id of a seat's hand on the felt."""
-    return "player" if not seat else f"player-{seat + 1}"
+def _format_hand_id(owner: int) -> str:
+    """Return the id of a seat's hand, or of the bank's, on the felt."""
+    return "bank" if owner == _BANK else format_hand_id(owner)
 
 
-def _build_deal_cue(hands: Mapping[str, Sequence[Card]], name: str) -> Cue:
-    """Return the cue that deals the last card of the hand of that name."""
-    return Cue("deal", {"hand": name, "card": format_card(hands[name][-1])})
+def _build_deal_cue(hands: Mapping[int, Sequence[Card]], owner: int) -> Cue:
+    """Return the cue that deals the last card of a seat's hand, or of the bank's."""
+    return Cue("deal", {"hand": _format_hand_id(owner), "card": format_card(hands[owner][-1])})
 
 
-def _build_display(hands: Mapping[str, Sequence[Card]]) -> dict[str, object]:
-    """Return all hands for the screen."""
+def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> dict[str, object]:
+    """Return all hands for the screen of the seat ``viewer``; all cards of war are dealt face up."""
     return {
         "kind": "table",
         "felt": "cards",
-        "result": format_card(hands["bank"][-1]),
+        "result": format_card(hands[_BANK][-1]),
         "hands": [
-            {"id": name, "cards": [format_card(card) for card in cards]} for name, cards in hands.items()
+            {
+                "id": _format_hand_id(owner),
+                "cards": [format_card(card) for card in cards],
+                **({} if owner == _BANK else describe_owner(owner, viewer)),
+            }
+            for owner, cards in hands.items()
         ],
     }
 

@@ -39,10 +39,10 @@ from paytables.contract import (
     Step,
 )
 from paytables.layout import Odds, push_bet, settle_bet
+from paytables.seating import FACE_DOWN
 from paytables.side_bets import build_level_hit
 
 BANK: Final = "bank"
-FACE_DOWN: Final = "??"
 
 
 def format_spot_id(name: str, box: int) -> str:

@@ -1,6 +1,6 @@
 """The rules of one blackjack table, played from its definition."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +15,11 @@ from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
 from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, Proof
 from paytables.blackjack.words import build_chart_rows
-from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, view_of_seat
+from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
-from paytables.layout import Layout, Odds, TableRules, check_credit_multiples, check_forms
+from paytables.layout import Layout, Odds, check_credit_multiples, check_forms
 from paytables.poker.proof import check_stored_proof
+from paytables.seating import SeatedRules
 from paytables.side_bets import Progressive, SideBet
 
 #: Insurance costs half of a stake.
@@ -29,7 +30,7 @@ _BOX: Final = Text(en="box {0}", fr="case {0}")
 
 
 @dataclass(frozen=True)
-class BlackjackRules(TableRules):
+class BlackjackRules(SeatedRules):
     """The rules of a playable blackjack table; ``table`` is the state of the shoe that earlier rounds have left."""
 
     definition: BlackjackDefinition
@@ -104,34 +105,13 @@ class BlackjackRules(TableRules):
         return words
 
     @property
-    def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
-        return self.definition.table.common_seconds
-
-    @property
     def shared_keys(self) -> frozenset[str]:
         """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of one seat for a round in which the others' boxes are played too. Raises WagerError."""
-        other_bets = {
-            str(number): other_wager.options["bets"]
-            for number, other_wager in others.items()
-            if number != seat
-        }
-        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
-
-    def wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
-
-        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
-        others.
-        """
-        seat, others = options.pop("seat", None), options.pop("others", {})
-        accepted = self.cloth.wager(credits_, **options)
-        if seat is not None or others:
-            accepted = self.cloth.with_other_seats(accepted, seat, others)
+    def wager(self, credits_: int, **options: Json) -> Wager:
+        """Return the wager of ``credits_`` (:meth:`paytables.seating.SeatedRules.wager`). Raises WagerError."""
+        accepted = super().wager(credits_, **options)
         seats = accepted.by_seat
         self.cloth.check_highest_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
         return accepted
@@ -165,12 +145,9 @@ class BlackjackRules(TableRules):
             read_shoe(self.definition.shoe, table)
         return replace(self, table=table)
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
-        accepted = self.wager(wager.credits, **wager.options)
-        bets = (*accepted.bets, *accepted.others)
-        played = BlackjackRound(self.definition, bets, accepted.seat).play(self.table, draw)
-        return played if accepted.seat is None else view_of_seat(played, accepted.seat)
+        return BlackjackRound(self.definition, bets, viewer).play(self.table, draw)
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:

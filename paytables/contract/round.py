@@ -120,11 +120,10 @@ _OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """An animation for the screen, for everyone or for one seat: a card dealt or turned, a ball, a throw, chips."""
+    """An animation for the screen: a card dealt or turned, a ball, a throw, chips."""
 
     kind: str
     data: Mapping[str, Json] = field(default_factory=dict)
-    seat: int | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the cue as the JSON object that the screen uses."""

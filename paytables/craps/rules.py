@@ -49,11 +49,6 @@ class CrapsRules(TableRules):
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
-    def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one throw, or None if only one seat plays."""
-        return self.definition.table.common_seconds
-
-    @property
     def shared_keys(self) -> frozenset[str]:
         """Return the key of the table state that all seats share: the point, as the dice are thrown for all."""
         return frozenset({"point"})

@@ -73,11 +73,6 @@ class OneDrawBets(TableRules):
         """
         return Layout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
-    @property
-    def betting_seconds(self) -> int | None:
-        """Return the time in which several seats place bets on one spin, or None if only one seat plays."""
-        return self.table.common_seconds
-
     def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises :class:`WagerError`.
 

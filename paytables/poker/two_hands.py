@@ -28,12 +28,12 @@ from paytables.layout import (
     Layout,
     Limits,
     TableDefinition,
-    TableRules,
     build_distribution,
     check_forms,
     find_stated_stakes,
 )
 from paytables.poker.proof import Exact, check_stored_proof
+from paytables.seating import SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
 from paytables.wording import format_count
 
 SPOT: Final = "stake"
@@ -101,12 +101,12 @@ class SeatRound:
 
     @property
     def hand(self) -> str:
-        """Return the name of this seat's hand on the felt."""
-        return "player" if self.seat == 0 else f"player-{self.seat + 1}"
+        """Return the id of this seat's hand on the felt."""
+        return format_hand_id(self.seat)
 
 
 @dataclass(frozen=True)
-class TwoHands(TableRules):
+class TwoHands(SeatedRules):
     """Base class of pai gow rules: each player sets cards or tiles ("pieces") as a low and a high hand.
 
     The house is always the bank; players are never offered it.
@@ -200,10 +200,10 @@ class TwoHands(TableRules):
         check_forms(self.cloth, file)
 
     # ------------------------------------------------------------ the round
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal every seat its pieces, ask how to set them, turn the bank's, and compare."""
         seats: dict[int, SeatRound] = {}
-        for bet in self.wager(wager.credits, **wager.options).bets:
+        for bet in bets:
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECES)))
         side_steps = list[Cue | Settlement]()
@@ -213,44 +213,41 @@ class TwoHands(TableRules):
         dealt = [seat_round for seat_round in seat_rounds if SPOT in seat_round.bets]
         for seat_round in dealt:
             seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
-            for piece in seat_round.dealt:
-                data = {"hand": seat_round.hand, "card": self.PIECES[piece]}
-                yield Cue("deal", data, seat_round.seat if len(seat_rounds) > 1 else None)
+            is_open = may_see(seat_round.seat, viewer)
+            cards = [self.PIECES[piece] if is_open else self.BACK for piece in seat_round.dealt]
+            yield from (Cue("deal", {"hand": seat_round.hand, "card": card}) for card in cards)
         for seat_round in dealt:
             offered = {way[2]: way for way in self.settings(seat_round.dealt)}
-            decision = self._build_setting_decision(
-                seat_round, offered, self._build_felt(dealt, [], side_steps)
-            )
-            answer = decision.check((yield decision))
-            seat_round.way = offered.get(answer)
+            prompt = self._build_felt(dealt, [], side_steps, viewer) | {"hand": seat_round.hand}
+            if may_see(seat_round.seat, viewer):
+                prompt |= self._describe_ways(seat_round, offered)
+            options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
+            decision = Decision("set", options, prompt, seat=seat_round.seat)
+            seat_round.way = offered.get(decision.check((yield decision)))
         bank = self._deal_hand("bank", undealt, draw) if dealt else []
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
         for seat_round in dealt:
+            if not may_see(seat_round.seat, viewer):
+                yield from self._turn_hand(seat_round)
             yield self._settle_seat(seat_round, self.house(bank))
         for step in self.closing(seat_rounds, undealt, draw):
             side_steps.append(step)
             yield step
-        return Outcome(display=self._build_felt(dealt, bank, side_steps))
+        return Outcome(display=self._build_felt(dealt, bank, side_steps, viewer))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
         """Deal a hand's pieces from those ``undealt``, and return them."""
         numbers = range(1, self.HAND + 1)
         return [deal_one(draw, undealt, f"{hand} {self.PIECE} {n}") for n in numbers]
 
-    def _build_setting_decision(
-        self, seat_round: SeatRound, offered: Mapping[int, Way], felt: Mapping[str, object]
-    ) -> Decision:
-        """Return the decision that asks a seat in which of the ``offered`` ways it sets its pieces."""
-        prompt = {
-            **felt,
-            "hand": seat_round.hand,
+    def _describe_ways(self, seat_round: SeatRound, offered: Mapping[int, Way]) -> dict[str, object]:
+        """Return the ``offered`` ways to set a seat's pieces as text, the bank's way and the advised one."""
+        return {
             "ways": {str(mask): self.words(way) for mask, way in offered.items()},
             "house": self.house(seat_round.dealt)[2],
             "advice": self.advice(seat_round.dealt),
         }
-        options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
-        return Decision("set", options, prompt, seat=seat_round.seat)
 
     def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:
         """Return the settlement of one seat's stake.
@@ -275,17 +272,28 @@ class TwoHands(TableRules):
 
     # ------------------------------------------------------------ what is shown and said
     def _build_felt(
-        self, seat_rounds: Sequence[SeatRound], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
+        self,
+        seat_rounds: Sequence[SeatRound],
+        bank: Sequence[int],
+        side_steps: Sequence[Cue | Settlement],
+        viewer: int | None,
     ) -> dict[str, object]:
-        """Return the hands on the felt as they are set, low hand first, each with its description."""
+        """Return the hands as the viewer's seat sees them, set with the low hand first, each with its description.
+
+        Hands of other seats lie face down until the bank's is turned, and surrendered ones remain so (ss. 52,
+        115).
+        """
         hands: list[dict[str, object]] = (
             [{"id": "bank", "cards": [self.BACK] * self.HAND}] if seat_rounds else []
         )
         if bank:
             hands = [self._build_hand("bank", bank, self.house(bank))]
-        hands += [
-            self._build_hand(seat_round.hand, seat_round.dealt, seat_round.way) for seat_round in seat_rounds
-        ]
+        for seat_round in seat_rounds:
+            is_open = may_see(seat_round.seat, viewer) or (bool(bank) and seat_round.way is not None)
+            hand: dict[str, object] = {"id": seat_round.hand, "cards": [self.BACK] * self.HAND}
+            if is_open:
+                hand = self._build_hand(seat_round.hand, seat_round.dealt, seat_round.way)
+            hands.append(hand | describe_owner(seat_round.seat, viewer))
         hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(side_steps)}
 
@@ -293,9 +301,19 @@ class TwoHands(TableRules):
         """Return one hand as the felt shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
             return {"id": name, "cards": [self.PIECES[piece] for piece in dealt]}
-        order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
-        cards = [self.PIECES[dealt[index]] for index in order]
+        cards = self._list_set_pieces(dealt, way)
         return {"id": name, "cards": cards, "low": _LOW, "says": self.words(way)}
+
+    def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
+        """Yield the animation cues that turn a seat's hands; a surrendered one is not shown to the others."""
+        if seat_round.way is not None:
+            for n, piece in enumerate(self._list_set_pieces(seat_round.dealt, seat_round.way)):
+                yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
+
+    def _list_set_pieces(self, dealt: Sequence[int], way: Way) -> list[str]:
+        """Return the names of a hand's pieces as they are set, those of the low hand first."""
+        order = sorted(range(self.HAND), key=lambda index: not way[2] >> index & 1)
+        return [self.PIECES[dealt[index]] for index in order]
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spots and the hands (:file:`paytables/FELTS.md`)."""
@@ -309,11 +327,9 @@ class TwoHands(TableRules):
 
     def named(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
-        names = {"bank": {"en": "Bank", "fr": "Banque"}, "player": {"en": "Player", "fr": "Joueur"}}
-        return [
-            {"id": hand, "names": words, "cards": self.HAND, "low": _LOW, "back": self.BACK}
-            for hand, words in names.items()
-        ]
+        keys = {"cards": self.HAND, "low": _LOW, "back": self.BACK}
+        bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys}
+        return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 
     def explain(self) -> tuple[str, ...]:
         """Return one English sentence: what a winning bet pays."""

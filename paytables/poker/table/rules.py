@@ -1,6 +1,6 @@
 """The rules of one poker game against the bank, played from its definition."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from paytables.cards import Card, Shoe, format_card, parse_cards
 from paytables.cards.ranking import Ranking, find_category
 from paytables.contract import (
     Bet,
+    Choice,
     Cue,
     Decision,
     Draw,
@@ -25,12 +26,13 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, TableRules, check_credit_multiples, push_bet, settle_bet
+from paytables.layout import Layout, Odds, check_credit_multiples, push_bet, settle_bet
 from paytables.poker.pays import NAMES, find_row
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
 from paytables.poker.table.advice import Advice
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
+from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
 
 #: The pay of a bet that simply wins.
 EVEN: Final = Odds.parse("1:1")
@@ -38,22 +40,48 @@ EVEN: Final = Odds.parse("1:1")
 
 @dataclass
 class SeatRound:
-    """One seat's round of a poker game: its cards, current bets, whether it has folded, and its settled bets."""
+    """One seat's round of a poker game: its cards, its undecided bets, and whether it has folded."""
 
     seat: int
     bets: dict[str, int]
     cards: list[Card] = field(default_factory=list)
     folded: bool = False
-    settled: list[Settlement] = field(default_factory=list)
 
     @property
     def hand(self) -> str:
-        """Return the name of this seat's hand on the felt."""
-        return "player" if self.seat == 0 else f"player-{self.seat + 1}"
+        """Return the id of this seat's hand on the felt."""
+        return format_hand_id(self.seat)
+
+
+@dataclass
+class Hands:
+    """The hands of one round of a poker game: those of the seats, the bank's and the shared board.
+
+    ``viewer`` is the seat that sees the round, None if one player plays alone. The hands of other seats lie face
+    down for it until they are shown, which a folded hand never is.
+    """
+
+    seats: list[SeatRound]
+    viewer: int | None
+    bank: list[Card] = field(default_factory=list)
+    board: list[Card] = field(default_factory=list)
+    is_over: bool = False
+
+    def is_open(self, seat_round: SeatRound) -> bool:
+        """Return whether the viewer sees the cards of a seat."""
+        return may_see(seat_round.seat, self.viewer) or (self.is_over and not seat_round.folded)
+
+    def show_all(self) -> Iterator[Cue]:
+        """Turn the hands of the other seats that have not folded; yield the animation cues."""
+        hidden = [seat_round for seat_round in self.seats if not self.is_open(seat_round)]
+        self.is_over = True
+        for seat_round in filter(self.is_open, hidden):
+            for index, card in enumerate(seat_round.cards):
+                yield Cue("flip", {"hand": seat_round.hand, "index": index, "card": format_card(card)})
 
 
 @dataclass(frozen=True)
-class PokerRules(TableRules):
+class PokerRules(SeatedRules):
     """The rules of a playable poker game against the bank."""
 
     definition: PokerDefinition
@@ -142,57 +170,52 @@ class PokerRules(TableRules):
         side_bets.check_levels(self.definition.progressive, pays, file)
 
     # ------------------------------------------------------------ the round
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal and ask step by step, then turn the bank's cards and settle every bet."""
-        bets = self.wager(wager.credits, **wager.options).by_seat
-        seats = {seat: SeatRound(seat, seat_bets) for seat, seat_bets in bets.items()}
-        shoe, bank, board = Shoe.of(), list[Card](), list[Card]()
+        seats: dict[int, SeatRound] = {}
+        for bet in bets:
+            seats.setdefault(bet.seat, SeatRound(bet.seat, {})).bets[bet.spot] = bet.credits
+        shoe, hands = Shoe.of(), Hands(list(seats.values()), viewer)
         for step in self.definition.step:
             if step.deal is not None:
-                yield from self._deal(step, shoe, draw, seats, bank, board)
+                yield from self._deal(step, shoe, draw, hands)
                 continue
-            for seat_round in seats.values():
+            for seat_round in hands.seats:
                 if self._should_ask(step, seat_round):
-                    yield from self._ask(step, seat_round, list(seats.values()), bank, board)
-        duel = self.definition.duel
-        if duel is not None and any(self._has_bets_against_bank(seat_round) for seat_round in seats.values()):
+                    yield from self._ask(step, seat_round, hands)
+        duel, bank = self.definition.duel, hands.bank
+        if duel is not None and any(map(self._has_bets_against_bank, hands.seats)):
             for n in range(len(bank), duel.bank):
                 bank.append(shoe.deal(draw, f"bank card {n + 1}"))
                 yield Cue("flip", {"hand": "bank", "index": n, "card": format_card(bank[n])})
-        for seat_round in seats.values():
-            for settlement in self._settle(seat_round, bank, board):
-                seat_round.settled.append(settlement)
-                yield settlement
-        hits = tuple(hit for seat_round in seats.values() for hit in self._iter_level_hits(seat_round, board))
-        return Outcome(
-            progressives=hits, display=self._build_felt(list(seats.values()), bank, board, is_final=True)
+        yield from hands.show_all()
+        for seat_round in hands.seats:
+            yield from self._settle(seat_round, bank, hands.board)
+        hits = tuple(
+            hit
+            for seat_round in hands.seats
+            if may_see(seat_round.seat, viewer)
+            for hit in self._iter_level_hits(seat_round, hands.board)
         )
+        return Outcome(progressives=hits, display=self._build_felt(hands))
 
     def _has_bets_against_bank(self, seat_round: SeatRound) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].is_independent_of_bank for spot in seat_round.bets)
 
-    def _deal(
-        self,
-        step: Step,
-        shoe: Shoe,
-        draw: Draw,
-        seats: Mapping[int, SeatRound],
-        bank: list[Card],
-        board: list[Card],
-    ) -> Iterator[Cue]:
+    def _deal(self, step: Step, shoe: Shoe, draw: Draw, hands: Hands) -> Iterator[Cue]:
         """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
-        if deal is None or not any(seat_round.bets for seat_round in seats.values()):
+        if deal is None or not any(seat_round.bets for seat_round in hands.seats):
             return
-        for seat_round in seats.values():
+        for seat_round in hands.seats:
             for _ in range(deal.player if seat_round.bets and not seat_round.folded else 0):
                 seat_round.cards.append(
                     shoe.deal(draw, f"{seat_round.hand} card {len(seat_round.cards) + 1}")
                 )
-                data = {"hand": seat_round.hand, "card": format_card(seat_round.cards[-1])}
-                yield Cue("deal", data, seat_round.seat if len(seats) > 1 else None)
-        for name, cards, count in (("bank", bank, deal.bank), ("board", board, deal.board)):
+                card = format_card(seat_round.cards[-1]) if hands.is_open(seat_round) else FACE_DOWN
+                yield Cue("deal", {"hand": seat_round.hand, "card": card})
+        for name, cards, count in (("bank", hands.bank, deal.bank), ("board", hands.board, deal.board)):
             for _ in range(count):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
@@ -209,13 +232,8 @@ class PokerRules(TableRules):
         return bool(needs & seat_round.bets.keys())
 
     def _ask(
-        self,
-        step: Step,
-        seat_round: SeatRound,
-        seat_rounds: list[SeatRound],
-        bank: list[Card],
-        board: list[Card],
-    ) -> Iterator[Decision | Settlement]:
+        self, step: Step, seat_round: SeatRound, hands: Hands
+    ) -> Generator[Decision | Settlement, Choice | None, None]:
         """Ask one seat for its answer to a step and apply it; yield the settlements of folded and withdrawn bets."""
         options = {option.id: option for option in step.option if self._is_option_open(option, seat_round)}
         ante = seat_round.bets.get(self.definition.ante.id, 0)
@@ -223,13 +241,10 @@ class PokerRules(TableRules):
         stakes = {
             name: Bet(str(options[name].spot), credits_, seat_round.seat) for name, credits_ in adds.items()
         }
-        decision = Decision(
-            str(step.ask),
-            tuple(options),
-            {**self._build_felt(seat_rounds, bank, board), **self.advice(step, seat_round, bank, board)},
-            stakes,
-            seat_round.seat,
-        )
+        prompt = self._build_felt(hands)
+        if may_see(seat_round.seat, hands.viewer):
+            prompt |= self.advice(step, seat_round, hands.bank, hands.board)
+        decision = Decision(str(step.ask), tuple(options), prompt, stakes, seat_round.seat)
         chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
             seat_round.folded = True
@@ -348,30 +363,27 @@ class PokerRules(TableRules):
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
 
-    def _build_felt(
-        self, seat_rounds: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
-    ) -> dict[str, object]:
-        """Return the bank's, the board's and the seats' hands for the screen.
+    def _build_felt(self, hands: Hands) -> dict[str, object]:
+        """Return the bank's, the board's and the seats' hands as the screen of the viewer's seat shows them.
 
-        If ``is_final``, the bank's combination is named.
+        At the end of the round the bank's combination is named.
         """
-        hands: list[dict[str, object]] = []
-        duel = self.definition.duel
+        shown: list[dict[str, object]] = []
+        duel, bank, board = self.definition.duel, hands.bank, hands.board
         if duel is not None:
-            hidden = ["??"] * (duel.bank - len(bank))
+            hidden = [FACE_DOWN] * (duel.bank - len(bank))
             hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
-            says = self._describe_hand([*bank, *board], bank=True) if is_final and not hidden else None
-            hands.append({**hand, "says": says} if says else hand)
+            says = self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
+            shown.append({**hand, "says": says} if says else hand)
         if self._board:
-            hands.append({"id": "board", "cards": [format_card(card) for card in board]})
-        for seat_round in seat_rounds:
-            says = self._describe_hand([*seat_round.cards, *board], bank=False)
-            shown: dict[str, object] = {
-                "id": seat_round.hand,
-                "cards": [format_card(card) for card in seat_round.cards],
-            }
-            hands.append({**shown, "says": says} if says else shown)
-        return {"kind": "table", "felt": "cards", "hands": hands}
+            shown.append({"id": "board", "cards": [format_card(card) for card in board]})
+        for seat_round in hands.seats:
+            is_open = hands.is_open(seat_round)
+            says = self._describe_hand([*seat_round.cards, *board], bank=False) if is_open else None
+            cards = [format_card(card) if is_open else FACE_DOWN for card in seat_round.cards]
+            hand = {"id": seat_round.hand, "cards": cards, **describe_owner(seat_round.seat, hands.viewer)}
+            shown.append({**hand, "says": says} if says else hand)
+        return {"kind": "table", "felt": "cards", "hands": shown}
 
     @cached_property
     def _board(self) -> int:
@@ -382,7 +394,7 @@ class PokerRules(TableRules):
         """Return what a screen needs to draw the table: spots, hands and pay tables (:file:`paytables/FELTS.md`)."""
         duel, definition = self.definition.duel, self.definition
         own_cards = sum(step.deal.player for step in definition.step if step.deal is not None)
-        hands = [{"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": own_cards}]
+        hands = list_seat_hands(definition.table.seats, cards=own_cards)
         if self._board:
             hands.insert(0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board})
         if duel is not None:

@@ -1,0 +1,88 @@
+"""Table games in which each seat has a hand of its own or answers for itself: all seats play one round.
+
+Every seat's game contains the whole round, because the answers and cards of one seat change what the others are
+dealt. It holds the money of its own seat only, and of the other hands it shows what a player at the table sees.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+from paytables.contract import Bet, Draw, Json, Play, Wager, view_of_seat
+from paytables.layout import TableRules
+
+#: A card that lies face down.
+FACE_DOWN = "??"
+
+
+class SeatedRules(TableRules):
+    """Base class of the rules of such games: its seats' wagers are combined, and each plays its own view."""
+
+    @abstractmethod
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+        """Play a round with the bets of every seat.
+
+        ``viewer`` is the seat that sees it: cards that only other seats may see are face down in its cues,
+        prompts and display. With None the round is that of one player, who sees everything.
+        """
+
+    def play(self, wager: Wager, draw: Draw) -> Play:
+        """Play a round: alone, or as one seat of several."""
+        accepted = self.wager(wager.credits, **wager.options)
+        bets, seat = (*accepted.bets, *accepted.others), accepted.seat
+        played = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
+        return played if seat is None else view_of_seat(played, seat)
+
+    def wager(self, credits_: int, **options: Json) -> Wager:
+        """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
+
+        In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
+        other seats.
+        """
+        seat, others = options.pop("seat", None), options.pop("others", {})
+        accepted = super().wager(credits_, **options)
+        return (
+            accepted if seat is None and not others else self.cloth.with_other_seats(accepted, seat, others)
+        )
+
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+        """Return the wager of one seat for a round in which the others' hands are played too. Raises WagerError."""
+        other_bets = {
+            str(number): other_wager.options["bets"]
+            for number, other_wager in others.items()
+            if number != seat
+        }
+        return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})
+
+
+def _get_seat(bet: Bet) -> int:
+    return bet.seat
+
+
+def format_hand_id(seat: int) -> str:
+    """Return the id of a seat's hand on the felt, if each seat has one."""
+    return "player" if seat == 0 else f"player-{seat + 1}"
+
+
+def list_seat_hands(seats: int, **keys: Json) -> list[dict[str, Json]]:
+    """Return the hands of all seats for a table's presentation; those of other seats are drawn once dealt.
+
+    ``keys`` are added to each: the number of its cards, for example.
+    """
+    first = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
+    others = (
+        {"id": format_hand_id(seat), "names": {"en": name, "fr": f"Joueur {seat + 1}"}, **keys, "with": []}
+        for seat, name in ((seat, f"Player {seat + 1}") for seat in range(1, seats))
+    )
+    return [first, *others]
+
+
+def describe_owner(seat: int, viewer: int | None) -> dict[str, Json]:
+    """Return the keys of a hand on the felt that say whose it is; none if one player plays alone."""
+    if viewer is None:
+        return {}
+    return {"seat": seat, "own": True} if seat == viewer else {"seat": seat}
+
+
+def may_see(seat: int, viewer: int | None) -> bool:
+    """Return whether the viewer of a round may see the cards that are dealt face down to a seat."""
+    return viewer is None or seat == viewer

@@ -1,0 +1,257 @@
+"""Every game whose seats play one round: each seat is settled as it would be alone with its cards, sees what a
+player at the table sees, and nothing else."""
+
+from random import Random
+
+import pytest
+
+from paytables import Choice, Decision, Outcome, Settlement, Wager, list_table_games, load_game
+from paytables.bank.super_pan import SuperPanRules
+from paytables.cards import JOKER, Shoe
+from paytables.poker.paigow.rules import PaiGowPokerRules
+from paytables.poker.two_hands import TwoHands
+from paytables.seating import FACE_DOWN, SeatedRules, format_hand_id
+
+GAMES = [name for name in list_table_games() if isinstance(load_game(name).rules, SeatedRules)]
+#: Every player at the table sees these cards as they are dealt (Québec ss. 16, 66, 67.37; Monaco art. 5.1).
+DEALT_FACE_UP = [name for name in GAMES if "blackjack" in name or name in {"quebec-war", "quebec-red-dog"}]
+DEALT_FACE_DOWN = [name for name in GAMES if name not in DEALT_FACE_UP]
+ROUNDS = 8
+SEATS = 3
+
+
+def list_pieces(rules):
+    """The cards or tiles of a fresh deal, ascending, as the game's draws index them."""
+    if isinstance(rules, TwoHands):
+        return list(range(len(rules.PIECES)))
+    if isinstance(rules, SuperPanRules):
+        counts = Shoe.of(rules.definition.shoe.decks, without=(5, 6, 7, 8)).counts
+    else:
+        shoe = getattr(rules.definition, "shoe", None)
+        counts = Shoe.of(1 if shoe is None else shoe.decks).counts
+    return [card for card in range(JOKER + 1) for _ in range(counts[card])]
+
+
+class Deal:
+    """Random numbers of a round; remembers which card each one dealt, and may be told which to deal."""
+
+    def __init__(self, rules, random, wanted=(), avoided=()):
+        self.left, self.random = list_pieces(rules), random
+        self.wanted = {purpose: list(cards) for purpose, cards in dict(wanted).items()}
+        self.avoided = {card for cards in self.wanted.values() for card in cards} | set(avoided)
+        self.dealt, self.numbers = [], []
+
+    def below(self, bound, purpose):
+        if bound != len(self.left):  # decides something else than a card
+            value = self.wanted[purpose].pop(0) if self.wanted.get(purpose) else self.random.randrange(bound)
+            self.dealt.append((purpose, value))
+        else:
+            value = self.choose(purpose)
+            self.dealt.append((purpose, self.left.pop(value)))
+        self.numbers.append((bound, value, purpose))
+        return value
+
+    def choose(self, purpose):
+        if self.wanted.get(purpose):
+            return self.left.index(self.wanted[purpose].pop(0))
+        allowed = [n for n, card in enumerate(self.left) if card not in self.avoided]
+        return self.random.choice(allowed or range(len(self.left)))
+
+
+def build_wagers(game, random):
+    """A wager for each of several seats: a form of the game, doubled for some."""
+    forms = game.rules.definition.form
+    wagers = []
+    for _ in range(SEATS):
+        bets = dict(random.choice(forms).bets)
+        wagers.append(game.wager(sum(bets.values()), bets=bets))
+    return wagers
+
+
+def play(game, wager, draw, answer):
+    """Play a round; its steps as (decision or settlement), and its outcome."""
+    steps, generator, choice = [], game.play(wager, draw), None
+    while True:
+        try:
+            step = generator.send(choice)
+        except StopIteration as end:
+            return steps, end.value
+        choice = Choice(answer(step)) if isinstance(step, Decision) else None
+        steps.append(step)
+
+
+def list_own(steps, seat=None):
+    return [
+        (step.name, step.credits, step.spot, step.staked, step.pays)
+        for step in steps
+        if isinstance(step, Settlement) and step.seat == (step.seat if seat is None else seat)
+    ]
+
+
+def rename_for_seat(dealt, seat, boxes):
+    """The draws that concern a seat, under the names that they have if it plays alone."""
+    own, purposes = {}, [purpose for purpose, _ in dealt]
+    for purpose, card in dealt:
+        if purpose.startswith(("burned", "war")):
+            continue
+        hand, _, rest = purpose.partition(" ")
+        if hand.startswith("box-"):
+            number, _, split = hand.removeprefix("box-").partition("-")
+            if not 0 <= (box := int(number) - 1 - seat * boxes) < boxes:
+                continue
+            hand = f"box-{box + 1}" + (f"-{split}" if split else "")
+        elif hand.startswith("player"):
+            if hand != format_hand_id(seat):
+                continue
+            hand = "player"
+        elif hand == "seat":
+            if int(rest) != seat:
+                continue
+            rest = "0"
+        own.setdefault(f"{hand} {rest}" if rest else hand, []).append(card)
+    name = f"war {format_hand_id(seat)}"
+    if name in purposes:
+        at = purposes.index(name)
+        own |= {"war player": [dealt[at][1]], "war bank": [dealt[purposes.index("war bank", at)][1]]}
+    return own
+
+
+def combine(game, wagers, seat):
+    return game.rules.combine_seat_wagers(wagers[seat], seat, dict(enumerate(wagers)))
+
+
+def play_together(game, seed):
+    """One round of several seats: the wagers, the deal, the answers of each seat, the steps and the outcome."""
+    random = Random(seed)
+    wagers = build_wagers(game, random)
+    seats = {str(seat): dict(wager.options["bets"]) for seat, wager in enumerate(wagers)}
+    together = Wager(sum(wager.credits for wager in wagers), {"seats": seats})
+    deal, answers = Deal(game.rules, random), []
+
+    def answer(decision):
+        answers.append((decision.seat, random.choice(decision.options)))
+        return answers[-1][1]
+
+    return wagers, deal, answers, *play(game, together, deal, answer)
+
+
+@pytest.mark.requirement("S-07", "S-20", "S-24", "S-53")
+@pytest.mark.parametrize("name", GAMES)
+def test_each_seat_is_settled_as_it_would_be_alone_with_its_cards(name):
+    check_rounds(load_game(name), range(ROUNDS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
+def test_many_rounds_settle_each_seat_as_alone(name):
+    check_rounds(load_game(name), range(10_000, 30_000))
+
+
+def check_rounds(game, seeds):
+    boxes = getattr(game.rules.definition, "boxes", 1)
+    for seed in seeds:
+        wagers, deal, answers, steps, _ = play_together(game, seed)
+        for seat, wager in enumerate(wagers):
+            mine = iter([choice for who, choice in answers if who == seat])
+            wanted = rename_for_seat(deal.dealt, seat, boxes)
+            alone = Deal(game.rules, Random(seed), wanted)
+            apart, _ = play(game, wager, alone, lambda _, mine=mine: next(mine))
+            assert list_own(apart) == list_own(steps, seat), (seed, seat)
+            assert list(mine) == []
+
+
+@pytest.mark.requirement("B-01", "O-01")
+@pytest.mark.parametrize("name", GAMES)
+def test_the_games_of_all_seats_are_one_round(name):
+    """Each seat's game draws the same numbers, asks the same questions, and has its own money."""
+    game = load_game(name)
+    for seed in range(ROUNDS):
+        wagers, deal, answers, steps, outcome = play_together(game, seed)
+        asked = [(step.seat, step.kind, step.options) for step in steps if isinstance(step, Decision)]
+        for seat in range(SEATS):
+            given, replayed = iter(answers), Deal(game.rules, Random(seed))
+            numbers = iter(deal.numbers)
+            replayed.below = lambda bound, purpose, numbers=numbers: take(numbers, bound, purpose)
+            wager = combine(game, wagers, seat)
+            assert wager.credits == wagers[seat].credits
+            view, end = play(game, wager, replayed, lambda _, given=given: next(given)[1])
+            assert list(numbers) == []
+            assert [(s.seat, s.kind, s.options) for s in view if isinstance(s, Decision)] == asked
+            assert [s.stakes for s in view if isinstance(s, Decision) and s.seat != seat and s.stakes] == []
+            assert list_own(view) == list_own(steps, seat)
+            assert end.table == outcome.table
+
+
+def take(numbers, bound, purpose):
+    expected_bound, value, expected_purpose = next(numbers)
+    assert (bound, purpose) == (expected_bound, expected_purpose)
+    return value
+
+
+def show(steps, viewer):
+    """Everything that a seat's screen gets of these steps: the options of others are not sent to it."""
+    return [
+        step.to_json() | ({"options": []} if isinstance(step, Decision) and step.seat != viewer else {})
+        for step in steps
+    ]
+
+
+def give_up(decision):
+    """Fold or surrender if that is offered, otherwise the answer of a player who does not answer."""
+    return next(
+        (option for option in decision.options if option in {"fold", "surrender"}), decision.unanswered
+    )
+
+
+@pytest.mark.parametrize("name", DEALT_FACE_DOWN)
+def test_a_seat_sees_nothing_of_cards_that_lie_face_down_before_another(name):
+    """The other seats have other cards, and what this seat's screen gets is the same to the last byte."""
+    game = load_game(name)
+    hidden = 0
+    for seed in range(ROUNDS):
+        random = Random(seed)
+        wagers = build_wagers(game, random)
+        viewer = seed % SEATS
+        other = 0 if viewer else 1
+        views, unseen = [], format_hand_id(other)
+        first = Deal(game.rules, Random(seed))
+        views.append(play(game, combine(game, wagers, viewer), first, give_up))
+        dealt = dict(first.dealt)
+        others = [purpose for purpose in dealt if purpose.split(" ")[0] == unseen]
+        wanted = {purpose: [card] for purpose, card in dealt.items() if purpose not in others}
+        second = Deal(game.rules, Random(seed + 1), wanted, dealt.values())
+        views.append(play(game, combine(game, wagers, viewer), second, give_up))
+        changed = dict(second.dealt)
+        assert [purpose for purpose in dealt if dealt[purpose] != changed[purpose]] == others
+        before, after = ([s for s in steps if isinstance(s, Decision)] for steps, _ in views)
+        assert [step.prompt for step in before] == [step.prompt for step in after]
+        answers = [give_up(step) for step in before if step.seat == other]
+        if answers and answers[-1] in {"fold", "surrender"}:  # never shown to the others (s. 52)
+            assert show(views[0][0], viewer) == show(views[1][0], viewer)
+            assert views[0][1] == views[1][1]
+        hidden += len(others)
+        for step in before:
+            hands = {hand["id"]: hand for hand in step.prompt["hands"]}
+            assert set(hands[unseen]["cards"]) <= {FACE_DOWN, "?-?"}
+            assert ("advice" in step.prompt or "ways" in step.prompt) <= (step.seat == viewer)
+    assert hidden
+    assert isinstance(views[0][1], Outcome)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_hand_says_whose_it_is_and_nobody_elses_is_ones_own(name):
+    game = load_game(name)
+    for seat in range(SEATS):
+        wagers = build_wagers(game, Random(seat))
+        _, outcome = play(game, combine(game, wagers, seat), Deal(game.rules, Random(seat)), give_up)
+        hands = outcome.display["hands"]
+        assert {hand["seat"] for hand in hands if hand.get("own")} <= {seat}
+        named = {hand["id"] for hand in game.rules.presentation()["hands"]}
+        assert {hand["id"] for hand in hands if "seat" in hand and hand["id"].count("-") < 2} <= named
+
+
+def test_pai_gow_poker_has_cards_for_its_side_bet_on_those_that_remain():
+    """Six players and the bank leave four cards of 53 (s. 48), however many play."""
+    rules = load_game("quebec-pai-gow-poker").rules
+    assert isinstance(rules, PaiGowPokerRules)
+    assert len(rules.PIECES) - rules.HAND * (rules.definition.table.seats + 1) == 4
