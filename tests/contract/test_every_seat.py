@@ -4,18 +4,15 @@ player at the table sees, and nothing else."""
 from random import Random
 
 import pytest
+from rigs.seated import BACKS, DEALT_FACE_DOWN, SEATED_GAMES
 
-from paytables import Choice, Decision, Outcome, Settlement, Wager, list_table_games, load_game
+from paytables import Choice, Decision, Outcome, Settlement, Wager, load_game
 from paytables.bank.super_pan import SuperPanRules
 from paytables.cards import JOKER, Shoe
 from paytables.poker.paigow.rules import PaiGowPokerRules
 from paytables.poker.two_hands import TwoHands
-from paytables.seating import FACE_DOWN, SeatedRules, format_hand_id
+from paytables.seating import format_hand_id
 
-GAMES = [name for name in list_table_games() if isinstance(load_game(name).rules, SeatedRules)]
-#: Every player at the table sees these cards as they are dealt (Québec ss. 16, 66, 67.37; Monaco art. 5.1).
-DEALT_FACE_UP = [name for name in GAMES if "blackjack" in name or name in {"quebec-war", "quebec-red-dog"}]
-DEALT_FACE_DOWN = [name for name in GAMES if name not in DEALT_FACE_UP]
 ROUNDS = 8
 SEATS = 3
 
@@ -136,13 +133,13 @@ def play_together(game, seed):
 
 
 @pytest.mark.requirement("S-07", "S-20", "S-24", "S-53")
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", SEATED_GAMES)
 def test_each_seat_is_settled_as_it_would_be_alone_with_its_cards(name):
     check_rounds(load_game(name), range(ROUNDS))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", SEATED_GAMES)
 def test_many_rounds_settle_each_seat_as_alone(name):
     check_rounds(load_game(name), range(10_000, 30_000))
 
@@ -161,7 +158,7 @@ def check_rounds(game, seeds):
 
 
 @pytest.mark.requirement("B-01", "O-01")
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", SEATED_GAMES)
 def test_the_games_of_all_seats_are_one_round(name):
     """Each seat's game draws the same numbers, asks the same questions, and has its own money."""
     game = load_game(name)
@@ -232,13 +229,13 @@ def test_a_seat_sees_nothing_of_cards_that_lie_face_down_before_another(name):
         hidden += len(others)
         for step in before:
             hands = {hand["id"]: hand for hand in step.prompt["hands"]}
-            assert set(hands[unseen]["cards"]) <= {FACE_DOWN, "?-?"}
+            assert set(hands[unseen]["cards"]) <= BACKS
             assert ("advice" in step.prompt or "ways" in step.prompt) <= (step.seat == viewer)
     assert hidden
     assert isinstance(views[0][1], Outcome)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", SEATED_GAMES)
 def test_a_hand_says_whose_it_is_and_nobody_elses_is_ones_own(name):
     game = load_game(name)
     for seat in range(SEATS):

@@ -225,7 +225,8 @@ def _lay_out_hand_areas(
     """Return an area for each hand: the bank's above, the player's below, in rows.
 
     Two hands with many cards are stacked. If the game publishes the number of cards of every hand, the widths
-    in a row follow from it. If there are many hands, the player's own (``own_hands``) have a row below the others.
+    in a row follow from it. If there are many hands, the player's own (``own_hands``) have a row below the others,
+    and the shared board is beside the bank's.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
@@ -234,7 +235,8 @@ def _lay_out_hand_areas(
     if len(hands) == 2 and w > 1.6 * h and max(counts) <= _BESIDE:  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     shares = [max(each, _LEAST_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
-    rows = _count_hands_in_rows(hands, {hand for hand, spots in _map_hands_to_bets(stage).items() if spots})
+    beside = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
+    rows = _count_hands_in_rows(hands, beside | {"board"} if own_hands else beside)
     if not own_hands or len(hands) - rows[0] < _ROW:
         return place_hands_in_rows(rect, rows, shares)
     order = sorted(hands, key=lambda hand: hand in own_hands)

@@ -20,6 +20,7 @@ from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Game, Wager, load_game
 from paytables.contract import Round
 from tools.dev.gallery import Walk
+from paytables.seating import SeatedRules
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 #: One table of each picture: how chips are laid and bets are asked for is tried at these.
@@ -83,7 +84,13 @@ def felt_scenes(
             len(list_street_sheets(table, layout)) + 1 if list_street_sheets(table, layout) else 0
         ):
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
-    yield from _round(laid, game, told, theme)
+    wager = wager_of(laid, game)
+    yield from _round(laid, game, told, theme, wager)
+    if isinstance(game.rules, SeatedRules):
+        seats = game.rules.cloth.table.seats
+        seated = game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
+        scenes = dict(_round(laid, game, told, theme, seated))
+        yield from ((f"shared-{name}", scenes[name]) for name in (*list(scenes)[:1], "settled"))
     help_, _ = apply_action(rest, Action("help"), theme)
     for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
@@ -120,10 +127,11 @@ def wager_of(view: View, game: Game) -> Wager:
     return game.wager(max(game.bet_options))
 
 
-def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Yield a round with these bets: its animation, its decisions and its settlement."""
+def _round(
+    view: View, game: Game, told: GameView, theme: Theme, wager: Wager
+) -> Iterator[tuple[str, View]]:
+    """Yield a round of this wager: its animation, the decisions of its seat and its settlement."""
     assert view.snapshot is not None
-    wager = wager_of(view, game)
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}
     rest = view.snapshot.model_copy(update=bet)
     playing = {
@@ -136,6 +144,9 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     played.advance()
     asked = 0
     while played.decision is not None:
+        if played.decision.seat != (wager.seat or 0):
+            played.advance(Choice(played.decision.options[0]))
+            continue
         asked += 1
         question = Decision(
             play_id=told.id,

@@ -1,0 +1,105 @@
+"""Every table that deals hands, played by several positions: one deal, each answers in turn, each his own money."""
+
+import pytest
+from rigs.seated import BACKS, DEALT_FACE_DOWN, SEATED_GAMES
+
+from egm.kernel.events import EventType, State
+from egm.play.records.games import open_game
+from egm.seats.answers import take_recorded_steps
+from egm.seats.table import SharedTable
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+CREDIT_CENTS = 10_000
+
+
+def lay_forms(rooms, game):
+    """Every player with credit makes a bet of the game's first form."""
+    rules = rooms[0].machine.games[game].rules
+    bets = dict(rules.definition.form[0].bets)
+    for room in rooms:
+        room.insert(CREDIT_CENTS)
+        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        room.engine.handle(EventType.PLAY)
+        assert room.state is State.BETTING, room.notice
+    rooms[0].machine.state(SharedTable).close(rooms[0].machine.games[game].digest)
+    assert [room.state for room in rooms] == [State.PLAYING] * len(rooms)
+
+
+def answer_next(rooms):
+    """The seat that is asked gives its last answer, the others hear of it; False once nobody is asked."""
+    for room in rooms:
+        shown = room.hands.told[-1]
+        if getattr(shown, "options", ()):
+            room.engine.handle(EventType.CHOOSE, value=shown.options[-1])
+            take_recorded_steps(room.machine.state(SharedTable))
+            return True
+    return False
+
+
+def check_hidden(rooms, game):
+    """While a seat is asked, no screen has the cards that lie face down before another."""
+    for room in rooms:
+        shown = room.hands.told[-1]
+        for hand in shown.display["hands"] if game in DEALT_FACE_DOWN and hasattr(shown, "options") else ():
+            assert hand.get("own") or "seat" not in hand or set(hand["cards"]) <= BACKS
+            assert hand.get("own") or "seat" not in hand or "says" not in hand
+
+
+def check_end(rooms, folder):
+    """Each player has what was given back of his own bets, and the audit finds nothing."""
+    games = [open_game(room.machine) for room in rooms]
+    assert len({game.round_id for game in games}) == 1
+    assert len({game.steps for game in games}) == 1
+    for room, game in zip(rooms, games, strict=True):
+        assert game.outcome is not None
+        room.shown()
+        if room.state is State.HANDPAY:
+            continue
+        assert room.state is State.IDLE
+        won_cents = game.outcome.win_credits * game.denomination_cents
+        assert room.credit_cents == CREDIT_CENTS - game.staked_cents + won_cents
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("B-01", "O-01", "P-01")
+@pytest.mark.parametrize("game", SEATED_GAMES)
+def test_three_positions_play_one_round_of_every_table_that_deals_hands(seats, tmp_path, game):
+    rooms = seats(game, count=3)
+    lay_forms(rooms, game)
+    check_hidden(rooms, game)
+    while answer_next(rooms):
+        check_hidden(rooms, game)
+    check_end(rooms, tmp_path)
+
+
+@pytest.mark.requirement("A-05", "B-01")
+@pytest.mark.parametrize("game", DEALT_FACE_DOWN)
+def test_after_a_power_loss_between_two_answers_the_round_goes_on_with_the_same_cards(seats, tmp_path, game):
+    rooms = seats(game, count=3)
+    lay_forms(rooms, game)
+    answer_next(rooms)
+    before = [open_game(room.machine).steps for room in rooms]
+    rooms[0].close()
+    rooms = seats(game, count=3)
+    assert [open_game(room.machine).steps for room in rooms] == before
+    check_hidden(rooms, game)
+    while answer_next(rooms):
+        check_hidden(rooms, game)
+    check_end(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-20", "S-24")
+@pytest.mark.parametrize("game", ["quebec-pai-gow", "quebec-caribbean-stud"])
+def test_seven_positions_play_one_round(seats, tmp_path, game):
+    rooms = seats(game, count=7)
+    lay_forms(rooms, game)
+    asked = 0
+    while answer_next(rooms):
+        asked += 1
+    assert asked == 7
+    check_end(rooms, tmp_path)
