@@ -43,7 +43,7 @@ _NATURAL: Final = 8
 #: A value for the player's hand and one for the bank's.
 Both: TypeAlias = tuple[int, int]
 Pairs: TypeAlias = tuple[bool, bool]
-Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-dragon", "bank-dragon"]
+Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "player-dragon", "bank-dragon"]
 
 
 class Commission(Strict):
@@ -68,6 +68,7 @@ class Commission(Strict):
 class BaccaratBet(BankBet):
     """A baccarat bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
+    A bet on ``pairs`` is *à cheval*: half of it is on the pair of each hand (art. 13.10), so its steps are even.
     ``pays_six`` are the bank's odds if it wins with six (punto 2000). ``margins`` are a dragon's odds by the
     margin of a hand that is not a natural; ``pays`` are then those of a natural, and a natural tie is
     returned. ``three_cards_only``: a win with two cards that is not a natural does not count (the letter of
@@ -82,7 +83,13 @@ class BaccaratBet(BankBet):
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds at which this baccarat bet may be paid."""
-        return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
+        half = (Odds(self.pays.text, (self.pays.net - 1) / 2),) if self.on == "pairs" else ()
+        return (
+            self.pays,
+            *half,
+            *self.margins.values(),
+            *(() if self.pays_six is None else (self.pays_six,)),
+        )
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission on this bet if it wins with a stake of ``credits_``; 0 if the bet pays none."""
@@ -128,8 +135,15 @@ def _format_pays(bet: BaccaratBet, code: str) -> str:
     """Return the odds of a baccarat bet as text in one language, with its other terms if it has any."""
     if bet.margins:
         by = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
+        if bet.three_cards_only:
+            by = {
+                "en": "natural {0}; with three cards, by {1}",
+                "fr": "naturel {0}; avec trois cartes, par {1}",
+            }[code]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
         return by.format(bet.pays.text, margins)
+    if bet.on == "pairs":
+        return {"en": "half on each, {0}", "fr": "moitié sur chacune, {0}"}[code].format(bet.pays.text)
     more = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
     pays = bet.pays.text if bet.pays_six is None else more.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
@@ -160,10 +174,9 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     """Return the settlement of one bet of a baccarat coup."""
     if rule.margins:
         return _settle_dragon_bet(bet, rule, coup)
-    if rule.on == "tie" or rule.on.endswith("pair"):
-        won = coup.winner == "tie" if rule.on == "tie" else coup.pairs[rule.on == "bank-pair"]
-        return settle_bet(bet, rule.pays if won else None)
-    if coup.winner == "tie":
+    if "pair" in rule.on:
+        return _settle_pair_bet(bet, rule, coup.pairs)
+    if coup.winner == "tie" and rule.on != "tie":
         return push_bet(bet)
     if coup.winner != rule.on:
         return settle_bet(bet, None)
@@ -176,6 +189,15 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
         if not commission
         else replace(paid, credits=paid.credits - commission, detail={"commission": commission})
     )
+
+
+def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: Pairs) -> Settlement:
+    """Return the settlement of a bet on the pair of one hand, or *à cheval* on those of both, half on each."""
+    if rule.on != "pairs":
+        return settle_bet(bet, rule.pays if pairs[rule.on == "bank-pair"] else None)
+    half = settle_bet(replace(bet, credits=bet.credits // 2), rule.pays if any(pairs) else None)
+    name = ("lost", "one pair", "two pairs")[sum(pairs)]
+    return replace(half, name=name, credits=half.credits * sum(pairs), staked=bet.credits)
 
 
 def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:

@@ -80,10 +80,11 @@ def baccarat(game, decks, pick, rounds):
         third = ~over & (player <= 5)
         banks = ~over & TABLE[bank, np.where(third, p3 + 1, 0)]
         p, b = (player + third * p3) % 10, (bank + banks * b3) % 10
-        yield dict(bets_of_baccarat(game, p, b, over & (player >= 8), over & (bank >= 8), cards))
+        naturals = over & (player >= 8), over & (bank >= 8)
+        yield dict(bets_of_baccarat(game, p, b, naturals, (third, banks), cards))
 
 
-def bets_of_baccarat(game, p, b, natural_p, natural_b, cards):
+def bets_of_baccarat(game, p, b, naturals, third, cards):
     equal, one, other = p == b, ("player", "bank") if game == "quebec-baccarat" else ("punto", "banco"), None
     cost = {"quebec-baccarat": (10, 20), "monaco-punto-banco": (20, 20), "monaco-punto-2000": (10, 10)}[game]
     yield one[0], paid(cost[0], ("won", p > b, 2 * cost[0]), ("push", equal, cost[0]))
@@ -98,12 +99,13 @@ def bets_of_baccarat(game, p, b, natural_p, natural_b, cards):
         return
     for name, place in (("punto-pair", (0, 2)), ("banco-pair", (1, 3))):
         yield name, paid(5, ("won", cards[place[0]] // 4 == cards[place[1]] // 4, 60))
-    if game == "monaco-punto-banco":
-        for name, mine, other, natural in (("punto", p, b, natural_p), ("banco", b, p, natural_b)):
-            won = (mine > other) & ~natural
-            margins = [(f"by {n}", won & (mine - other == n), 5 * (1 + pays)) for n, pays in DRAGON.items()]
-            own = [("natural", natural & (mine > other), 10), ("push", natural & (mine == other), 5)]
-            yield f"{name}-dragon", paid(5, *own, *margins)
+    first, second = (cards[one] // 4 == cards[two] // 4 for one, two in ((0, 2), (1, 3)))
+    yield "pairs", paid(10, ("two pairs", first & second, 120), ("one pair", first | second, 60))
+    for n, (name, mine, other) in enumerate((("punto", p, b), ("banco", b, p))):
+        natural, won = naturals[n], (mine > other) & ~naturals[n] & third[n]
+        margins = [(f"by {n}", won & (mine - other == n), 5 * (1 + pays)) for n, pays in DRAGON.items()]
+        own = [("natural", natural & (mine > other), 10), ("push", natural & (mine == other), 5)]
+        yield f"{name}-dragon", paid(5, *own, *margins)
 
 
 DRAGON = {9: 20, 8: 8, 7: 7, 6: 4, 5: 3, 4: 1}

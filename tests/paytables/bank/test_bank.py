@@ -52,10 +52,7 @@ def returns(game):
         pytest.param("monaco-punto-banco", 8, "tie", "85.6404", marks=pytest.mark.slow),
         ("monaco-punto-banco", 6, "punto-pair", "88.7460"),
         pytest.param("monaco-punto-banco", 8, "banco-pair", "89.6386", marks=pytest.mark.slow),
-        ("monaco-punto-banco", 6, "punto-dragon", "97.4064"),
-        ("monaco-punto-banco", 6, "banco-dragon", "91.1421"),
-        pytest.param("monaco-punto-banco", 8, "punto-dragon", "97.4177", marks=pytest.mark.slow),
-        pytest.param("monaco-punto-banco", 8, "banco-dragon", "91.1527", marks=pytest.mark.slow),
+        ("monaco-punto-banco", 6, "pairs", "88.7460"),
         ("monaco-punto-2000", 6, "banco", "98.5452"),
         ("monaco-punto-2000", 8, "banco", "98.5419"),
         ("quebec-war", 6, "main", "97.6699"),
@@ -75,13 +72,31 @@ def test_the_return_is_the_published_one(name, decks, bet, percent):
     assert f"{float(found) * 100:.4f}" == percent
 
 
-def test_giving_half_up_in_war_and_the_letter_of_the_dragon_return_less():
+@pytest.mark.requirement("S-14:b")
+@pytest.mark.parametrize(
+    ("decks", "player", "bank"),
+    [(6, "97.4064", "91.1421"), pytest.param(8, "97.4177", "91.1527", marks=pytest.mark.slow)],
+)
+def test_the_dragon_bonus_returns_the_published_figure_and_less_if_only_three_cards_count(
+    decks, player, bank
+):
+    """Art. 13.9: a win that is no natural is of three cards; elsewhere two cards count too."""
+    for name in ("monaco-punto-banco", "monaco-punto-2000"):
+        data = json.loads(with_decks(name, decks).text)
+        lettered = returns(build_game(data, "test"))
+        for bet in data["bet"][-2:]:
+            bet["three_cards_only"] = False
+        usual = returns(build_game(data, "test"))
+        assert f"{float(usual['punto-dragon']) * 100:.4f}" == player
+        assert f"{float(usual['banco-dragon']) * 100:.4f}" == bank
+        assert f"{float(lettered['punto-dragon']) * 100:.1f}" == "76.1"
+        assert f"{float(lettered['banco-dragon']) * 100:.1f}" == "66.8"
+
+
+def test_giving_half_up_in_war_returns_less():
     for decks, percent in ((6, "96.3023"), (8, "96.2651")):
         (war, _) = analyse(with_decks("quebec-war", decks)).bets
         assert f"{float(war.worst_rtp) * 100:.4f}" == percent
-    data = json.loads(load_game("monaco-punto-banco").text)
-    data["bet"][5]["three_cards_only"] = True
-    assert f"{float(returns(build_game(data, 'test'))['punto-dragon']) * 100:.1f}" == "76.1"
 
 
 def test_the_law_of_a_wager_adds_to_its_return():
@@ -118,16 +133,19 @@ def baccarat_by_the_text(bet, credits_, player, bank, game):
     commission = (credits_ + 19) // 20 if game == "quebec-baccarat" else 0
     player_bet = credits_ * {"player": 2, "tie": 1, "bank": 0}[won]
     bank_bet = credits_ + credits_ * kept // 100 - commission if won == "bank" else credits_ * (won == "tie")
-    if not bet.endswith(("pair", "dragon")):
+    if not bet.endswith(("pair", "pairs", "dragon")):
         due = {"tie": 9 * credits_ * (won == "tie"), "punto": player_bet, "player": player_bet}
         return due.get(bet, bank_bet)
+    if bet == "pairs":  # à cheval: half of the bet is on each
+        return 6 * credits_ * sum(cards[0][0] == cards[1][0] for cards in (player, bank))
     side, cards = ("player", player) if bet.startswith("punto") else ("bank", bank)
     if bet.endswith("pair"):
         return 12 * credits_ * (cards[0][0] == cards[1][0])
     if all(natural.values()) and won == "tie":
         return credits_
     margin = {9: 21, 8: 9, 7: 8, 6: 5, 5: 4, 4: 2}.get(abs(p - b), 0)
-    return 0 if won != side else credits_ * (2 if natural[side] else margin)
+    three_cards = margin if len(cards) == 3 else 0
+    return 0 if won != side else credits_ * (2 if natural[side] else three_cards)
 
 
 def drawn_by_the_text(player, bank):
@@ -315,7 +333,7 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
 def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
     for shoe in ({"stop": 40}, {"burn": True}, {"decks": 1, "rounds": 2}):
         data = json.loads(load_game("quebec-super-pan-9").text)
-        data["shoe"] = shoe
+        data |= {"shoe": shoe, "table": {"seats": 3}}
         with pytest.raises(DefinitionError, match="shuffled for every round"):
             build_game(data, "test")
 
@@ -324,7 +342,7 @@ def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
 def test_one_deck_may_serve_two_rounds(seeded_draw):
     """Québec s. 8: shuffled after every second round, with three players at most."""
     data = json.loads(load_game("quebec-red-dog").text)
-    data["shoe"] = {"decks": 1, "rounds": 2}
+    data |= {"shoe": {"decks": 1, "rounds": 2}, "table": {"seats": 3}}
     game, table, shuffled, lefts = build_game(data, "test"), None, [], []
     for seed in range(6):
         here = game.at(json.loads(json.dumps(table)))
