@@ -43,6 +43,8 @@ from paytables.seating import FACE_DOWN
 from paytables.side_bets import build_level_hit
 
 BANK: Final = "bank"
+#: The answer that insures a quarter of the stake.
+QUARTER: Final = "insurance_quarter"
 
 
 def format_spot_id(name: str, box: int) -> str:
@@ -231,17 +233,21 @@ class BlackjackRound:
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
         if self.house.insurance is not None and self.up == ACES:
-            stakes["insurance"] = Bet(format_spot_id(INSURANCE, box.number), hand.staked // 2, box.seat)
-            options.append("insurance")
+            spot = format_spot_id(INSURANCE, box.number)
+            stakes["insurance"] = Bet(spot, hand.staked // 2, box.seat)
+            quarters = self.definition.rules.quarter_insurance
+            if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.pieces):
+                stakes[QUARTER] = Bet(spot, hand.staked // 4, box.seat)
+            options += stakes
         if hand.is_blackjack and self.up in self.house.even_money:
             options.append("even_money")
         if len(options) == 1:
             return
         chosen = yield from self._ask(box, hand, "insurance", options, stakes)
-        if chosen == "insurance":
-            spot = stakes["insurance"].spot
+        if chosen in stakes:
+            part = 4 if chosen == QUARTER else 2
             for piece in hand.pieces:
-                box.insured[piece.against] = Bet(spot, piece.bet.credits // 2, box.seat)
+                box.insured[piece.against] = replace(stakes[chosen], credits=piece.bet.credits // part)
         elif chosen == "even_money":
             yield from _settle_pieces(hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY))
 

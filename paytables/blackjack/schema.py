@@ -123,7 +123,8 @@ class HouseRules(Strict):
 
     ``second_card``: the dealer's second card comes ``after`` the players have played (ss. 22, 26), or is a
     ``hole`` card: dealt with theirs, face down, and looked at. ``insurance`` are its odds, on half of the
-    stake; absent: not offered. ``even_money`` at a dealer's first card ``ace``, or also ``ten`` (Monaco
+    stake or, with ``quarter_insurance``, also on a quarter (Monaco 5.2-2: at most half); absent: not offered.
+    ``even_money`` at a dealer's first card ``ace``, or also ``ten`` (Monaco
     5.2-3).
     """
 
@@ -134,6 +135,7 @@ class HouseRules(Strict):
     double: Double = Double()
     split: Split = Split()
     insurance: Pay | None = Odds.parse("2:1")
+    quarter_insurance: bool = False
     even_money: Literal["no", "ace", "ten"] = "no"
     sevens: Pay | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
     suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
