@@ -97,6 +97,10 @@ class Header(Strict):
     date: date
     title: Text
     help: Text = Field(description="the game's rules, as the player reads them before betting")
+    departure: tuple[Text, ...] = Field(
+        (),
+        description="where the game departs from the rules of its name, or reads them in one of several ways",
+    )
     denominations_cents: Annotated[
         tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
     ]

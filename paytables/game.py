@@ -229,6 +229,11 @@ class Game:
         return self.header.help.model_dump()
 
     @property
+    def departures(self) -> tuple[dict[str, str], ...]:
+        """Return where the game departs from the rules of its name, each as text by language."""
+        return tuple(text.model_dump() for text in self.header.departure)
+
+    @property
     def denominations_cents(self) -> tuple[int, ...]:
         """Return the credit values at which the game may be offered, in minor units."""
         return self.header.denominations_cents

@@ -46,7 +46,7 @@ def find_numbers_in_definition(text: str) -> set[int]:
     """
     data = json.loads(text)
     data.pop("art", None)
-    for words in ("help", "id", "version", "date", "title", "author"):
+    for words in ("help", "departure", "id", "version", "date", "title", "author"):
         data["game"].pop(words, None)
     return _find_numbers(data)
 

@@ -193,6 +193,7 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
         digest=game.digest,
         title=dict(game.title),
         help=dict(game.help),
+        departures=game.departures,
         bet_options=tuple(game.bet_options),
         denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,

@@ -101,6 +101,8 @@ class GameView(_Message):
     digest: str
     title: dict[str, str]
     help: dict[str, str]
+    departures: tuple[dict[str, str], ...] = ()
+    """Where the game departs from the rules of its name."""
     bet_options: tuple[int, ...]
     denominations_cents: tuple[int, ...]
     return_percent: str

@@ -30,6 +30,8 @@ from egm.screen.view import Action, list_offered_costs
 
 #: The most feature-triggering prizes pictured with the rules.
 _RULES_PICTURED: Final = 3
+#: The most departures from the usual rules on one page.
+_DEPARTURES_A_PAGE: Final = 4
 #: A page no wider than this is a telephone's.
 _NARROW: Final = 800.0
 #: Matches a paragraph break. A no-break space within a number is not matched.
@@ -51,6 +53,7 @@ def list_help_sheets(stage: Stage) -> list[Sheet]:
     """Return the help pages of the game on the screen."""
     say = stage.texts.say
     pages = [Sheet(say("help.rules"), _draw_rules)]
+    pages += _list_departure_sheets(stage)
     field = find_base_field(stage)
     if field is not None and field.prizes:
         rows_limit = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
@@ -161,16 +164,38 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
     game = stage.view.game
     if game is None:
         return
-    p, (x, y, w, h) = stage.painter, rect
+    x, y, w, h = rect
     h -= _draw_rule_pictures(stage, rect)
     paragraphs = _PARAGRAPHS.split(stage.texts.choose_translation(game.help).strip())
-    texts = [_BREAKS.sub(" ", part) for part in paragraphs]
-    ways = [("\n".join(texts), size) for size in ("body", "small", "caption")]
-    for rules, size in (*ways, ("  \u00b7  ".join(texts), "caption")):
+    _write_fitting(stage, [_BREAKS.sub(" ", part) for part in paragraphs], (x, y, w, h))
+
+
+def _list_departure_sheets(stage: Stage) -> list[Sheet]:
+    """Return the pages that say where the game departs from the rules of its name."""
+    departures = () if stage.view.game is None else stage.view.game.departures
+    return [
+        Sheet(
+            stage.texts.say("help.departures"),
+            partial(_draw_departures, departures=departures[start : start + _DEPARTURES_A_PAGE]),
+        )
+        for start in range(0, len(departures), _DEPARTURES_A_PAGE)
+    ]
+
+
+def _draw_departures(stage: Stage, rect: Rect, departures: Sequence[Mapping[str, str]]) -> None:
+    """Draw where the game departs from the rules of its name, one paragraph for each departure."""
+    _write_fitting(stage, [stage.texts.choose_translation(text) for text in departures], rect)
+
+
+def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
+    """Write paragraphs in the largest size with which they fit into a part of the page."""
+    p, (x, y, w, h) = stage.painter, rect
+    ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
+    for text, size in (*ways, ("  \u00b7  ".join(paragraphs), "caption")):
         style = Style("text", size, "text")
-        if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
+        if len(p.wrap(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
-    p.write_paragraph(rules, (x, y, w, h), style)
+    p.write_paragraph(text, (x, y, w, h), style)
 
 
 def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:

@@ -27,7 +27,7 @@ from egm.screen.scenes.pays import list_pays
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.steps import KenoStep
-from egm.screen.text import Texts, read_catalogue
+from egm.screen.text import Texts, read_catalogue, typeset
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline
 from paytables import list_table_games, load_game
@@ -73,6 +73,22 @@ def help_words(view):
     view, _ = apply_action(view, Action("help"), painter.theme)
     count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)))
     return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet))]
+
+
+DEPARTING = [name for name in list_table_games() if load_game(name).departures]
+
+
+@pytest.mark.requirement("P-02:a")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("name", DEPARTING)
+def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, language):
+    game = load_game(name)
+    view = build_game_view(game)
+    said = " ".join(" ".join(help_words(build_idle_view((view,), view, language))).split())
+    assert read_catalogue(language)["help.departures"] in said
+    words = [word for text in game.departures for word in typeset(text[language], language).split()]
+    missing = [word for word in words if word not in said]
+    assert not missing
 
 
 @pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26", "M-01", "C-11")

@@ -78,6 +78,16 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
 
 
 @pytest.mark.requirement("R-02")
+@pytest.mark.requirement("P-02:b")
+def test_the_sheet_of_the_submission_lists_the_departures_from_the_usual_rules():
+    departures = load_game("quebec-craps").departures
+    assert len(departures) > 1
+    said = json.loads(run("par", "quebec-craps", "--json"))
+    assert said["departures"] == list(departures)
+    written = html.unescape(run("par", "quebec-craps", "--html"))
+    assert [text for words in departures for text in words.values() if text not in written] == []
+
+
 def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_them():
     """Three maples pay 60, 120 with one lantern and 240 with two: 11 hits come to 1,680 credits."""
     text = run("par", "maple-classic")

@@ -19,8 +19,8 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Game, Wager, load_game
 from paytables.contract import Round
-from tools.dev.gallery import Walk
 from paytables.seating import SeatedRules
+from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 #: One table of each picture: how chips are laid and bets are asked for is tried at these.
@@ -127,9 +127,7 @@ def wager_of(view: View, game: Game) -> Wager:
     return game.wager(max(game.bet_options))
 
 
-def _round(
-    view: View, game: Game, told: GameView, theme: Theme, wager: Wager
-) -> Iterator[tuple[str, View]]:
+def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
     """Yield a round of this wager: its animation, the decisions of its seat and its settlement."""
     assert view.snapshot is not None
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}

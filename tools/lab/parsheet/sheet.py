@@ -48,6 +48,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         "denominations_cents": list(game.denominations_cents),
         "bet_options_credits": list(game.bet_options),
         "help": game.help,
+        "departures": list(game.departures),
         "exact": analysis.exact,
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
