@@ -87,7 +87,7 @@ class Archivist:
             for number, item in enumerate(self._source.iter_sealed_entries(through)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
-                gathered.see(item.entry)
+                gathered.add_entry(item.entry)
                 if item.entry.sequence == last:
                     head_hex = item.entry.hash_hex
                     break
@@ -199,7 +199,7 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the file of the first copy of a segment in which every block is proved, step by step."""
+        """Return the file of the first intact copy of an archive segment, verifying one block per iteration."""
         reasons = []
         for copy in copies:
             try:
