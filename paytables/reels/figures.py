@@ -24,7 +24,7 @@ from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
-from paytables.reels.nothing import Nothing
+from paytables.reels.nothing import NoWinChance
 from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import OnReels, Spin
@@ -170,7 +170,7 @@ def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
     """Return a mode's hit frequency if it is quick to compute without laboratory packages, otherwise None."""
     try:
-        return 1 - Nothing(stages, quick=True).chance()
+        return 1 - NoWinChance(stages, quick=True).chance()
     except AnalysisError:
         return None
 
@@ -182,7 +182,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         run = stages.stage(mode.stage).compute_distribution()
-        nothing = Nothing(stages)
+        nothing = NoWinChance(stages)
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")

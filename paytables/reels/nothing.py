@@ -24,7 +24,7 @@ GENERATIONS = 400
 
 
 @dataclass(slots=True)
-class Nothing:
+class NoWinChance:
     """The calculation of the probability that a game in one mode, with all its features, wins nothing."""
 
     stages: ModeStages
@@ -44,7 +44,7 @@ class Nothing:
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
 
     def _compute_award_chance(self, award: Award) -> Fraction:
-        """Return the probability that all runs of an award, and everything they start, win nothing."""
+        """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times

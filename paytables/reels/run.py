@@ -122,10 +122,10 @@ def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Tab
     return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
 
-def find_law_top_pays(
+def find_top_pays_by_awards(
     distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return, for each combination of awards, the most credits with it and their probability.
+    """Return the highest credits of one run for each combination of awards that it may give, and their probability.
 
     ``distribution`` is a run's complete distribution of (credits won, awards given).
     """
