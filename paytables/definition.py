@@ -240,7 +240,7 @@ def _find_by_text(table: Any, part: str) -> Any:
 
 
 def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
-    """Yield the keys of every table in a definition's model."""
+    """Yield the keys of each table that a definition's model has, with their schemas."""
     schema = model.model_json_schema()
     for table in (schema, *schema.get("$defs", {}).values()):
         if "properties" in table:

@@ -96,15 +96,16 @@ class _Rows:
         )
 
     def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
-        """Return the cells repacked with room for more cards: ``cards`` powers of t beside each power of u.
+        """Return the cells of trente et quarante rows repacked with room for more cards.
 
-        While only high cards were added, few powers are needed.
+        A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power
+        of u. While only high cards were added, few powers are needed.
         """
         before, self.u = self.u, self.t * cards
         mask = (1 << before) - 1
 
         def widen_cell(cell: int) -> int:
-            """Return one cell's number with its powers of u moved apart."""
+            """Return a cell of trente et quarante row sums with more room for cards between its powers of u."""
             found, second = 0, 0
             while cell:
                 found |= (cell & mask) << (second * self.u)
@@ -138,7 +139,10 @@ class _Rows:
     def _count_ways_into(
         self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int
     ) -> int:
-        """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row."""
+        """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row.
+
+        The rows are those of trente et quarante.
+        """
         found, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, place = cells[sum_before], 0, 0
@@ -160,7 +164,7 @@ class _Rows:
         return found
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the terms of a packed cell: cards in the first row, cards in the second row, and number of ways."""
+        """Yield a packed cell of trente et quarante rows: cards in the first row, in the second row, and ways."""
         second = 0
         while cell:
             line, first = cell & ((1 << self.u) - 1), 0
@@ -172,7 +176,7 @@ class _Rows:
             cell, second = cell >> self.u, second + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
-        """Return the cell with each way multiplied by the number of choices of the last card in each row."""
+        """Return the cell with each way multiplied by the number of cards that may be the last one of each row."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
             for first, second, ways in self._iter_terms(cell)

@@ -176,7 +176,7 @@ def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Dra
 
 
 def _build_display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
-    """Return both hands for the screen. ``hidden``: the bank's cards are not shown yet."""
+    """Return both hands of Super Pan 9 for the screen; ``hidden``: the bank's cards are not shown yet."""
     bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [
         {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},

@@ -71,7 +71,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
 
 
 def _list_pairs() -> list[Pair]:
-    """Return every pair for which a stored play says whether it is split, in the order of the answers."""
+    """Return every blackjack pair for which a stored play says whether it is split, in the order of its bytes."""
     return [
         (up, pair, fewer)
         for up in range(ACES, TEN + 1)

@@ -208,7 +208,7 @@ class _NetDistribution:
     def _count_hand_ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the number of ways in which a blackjack hand may end with each cards and nets.
+        """Return the number of ways in which a blackjack hand may end, by its cards and its nets.
 
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
@@ -266,7 +266,7 @@ class _NetDistribution:
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:
-    """Return, for each result of the dealer, the sum of a hand's nets and further nets."""
+    """Return, for each result of the dealer, the sum of a blackjack hand's net and the net of other bets on it."""
     return tuple(map(sum, zip(nets, beside, strict=True)))
 
 
@@ -302,7 +302,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
 def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Add one more hand's ways to end to the joint ways of several hands; the result is added to ``found``."""
+    """Combine one more blackjack hand with the joint results of several hands; add the result to ``found``."""
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
@@ -321,7 +321,7 @@ def _add_hand(
 def _iter_net_chances(
     round_: Round, sums: _Sums, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield each net of some hands of a box with its probability, multiplied by ``times``.
+    """Yield each net that the summed blackjack hands may give against the dealer, with its probability times ``times``.
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """

@@ -75,7 +75,7 @@ def sample(
         compile_kernel(_draw_card, counts_references=False),
         compile_kernel(_record_shoe_and_shuffle, counts_references=False),
         compile_kernel(_split, counts_references=False),
-        compile_kernel(_hand, counts_references=False),
+        compile_kernel(_play_hand, counts_references=False),
         compile_kernel(_draw_dealer_hand, counts_references=False),
         compile_kernel(_settle, counts_references=False),
     )
@@ -267,7 +267,7 @@ def _split(
     same[hand] = first[hand] & 3 == second[hand] & 3
 
 
-def _hand(  # noqa: C901 (one loop for numba)
+def _play_hand(  # noqa: C901 (one loop for numba)
     steps: _Steps,
     shoe: _Shoe,
     rules: _Rules,
@@ -278,7 +278,7 @@ def _hand(  # noqa: C901 (one loop for numba)
     hands: int,
     pair: int,
 ) -> tuple[int, int]:  # pragma: no cover (compiled)
-    """Play a hand of the simulated box to its end, splitting it if the best play does.
+    """Play a hand of the simulated blackjack box to its end, splitting it if the best play does.
 
     Return the number of hands of the box, and the card value of the split pair (0: none).
     """

@@ -65,10 +65,10 @@ class Node:
     stand: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add the ways of another node to those of this hand, ``times`` times.
+        """Add another node's ways to be dealt its hand, split by the dealer's result, to those of this hand.
 
-        Its ways against a blackjack are also added ``first`` times to those with the box's first stake. The
-        ways are divided by ``share``, which is a factor of each of them.
+        They are added ``times`` times. Those against a blackjack are also added ``first`` times to those with
+        the box's first stake. All are divided by ``share``, which is a factor of each of them.
         """
         if share > 1:
             node = Node(

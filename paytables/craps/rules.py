@@ -68,7 +68,7 @@ class CrapsRules(TableRules):
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
-        """Return the point, the bets that a come-out requires first, and which bets are on.
+        """Return the state of the craps table: its point, the bets required on a come-out, and the bets that are on.
 
         ``first``: a new bet requires a bet on one of these spots. ``plays``: whether each bet that a player
         may turn on or off is on.

@@ -102,7 +102,7 @@ class SpotRules:
         return self._find_race_fate(dice, number, point)
 
     def _find_first_throw_fate(self, total: int) -> Fate:
-        """Return what its first throw does to a line bet; a total that decides nothing becomes its point."""
+        """Return what the come-out throw does to a craps line bet: win, loss, or the total as the bet's point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
         if self._wins_on_seven:

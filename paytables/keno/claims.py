@@ -226,7 +226,7 @@ def record_fault(record: Record, draw: int, day: date) -> Record:
 
 
 def _check_open(record: Record, draw: int) -> None:
-    """Raise :class:`TicketRefused` unless the ticket takes part in the draw and the draw is not decided."""
+    """Raise :class:`TicketRefused` unless the Keno ticket takes part in the draw and the draw is not decided."""
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
     if draw in record.closed:

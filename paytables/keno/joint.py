@@ -130,10 +130,10 @@ class Joint:
     def _iter_placements(
         self, sizes: list[int], outside: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Yield every placement in the atoms of the balls that bonuses name.
+        """Yield every way in which the balls that bonuses name may be distributed over the atoms.
 
-        Each item has the number of ways, the sizes of the atoms without these balls, and per atom the bits of
-        the named balls in it.
+        An atom is a set of numbers that are in the same groups. Each item has the number of ways, the sizes
+        of the atoms without these balls, and per atom the bits of the named balls in it.
         """
         if ball == self.named:
             yield 1, [*sizes, outside], [0] * len(sizes)
@@ -149,9 +149,10 @@ class Joint:
                 yield weight * outside, left, marks
 
     def _count_results(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
-        """Return how many draws win each result, if each atom holds the named balls ``marks``.
+        """Return how many draws win each result, if each atom holds the named balls ``marks`` (bits).
 
-        Raises AnalysisError if there are more than ``states_max`` states at once.
+        An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
+        ``states_max`` states at once.
         """
         todo = self.drawn - self.named
         held = [0] * len(self.group_sizes)

@@ -28,7 +28,7 @@ def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, op
     stakes = selection.stakes
 
     def find_win(caught: Mapping[Caught, int]) -> Won:
-        """Return the selection's win (credits, levels) from the number of its ways with each catch."""
+        """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
             credits_ += ways * stakes[spots] * tables.pay(spots, catch) * options.factor(marks)

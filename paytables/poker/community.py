@@ -119,7 +119,7 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return, for one class of flops, the sums of nets by turn card and hole cards, and by hole cards alone."""
+        """Return the sums of nets after one class of flops: by turn card and hole cards, and by hole cards."""
         streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)

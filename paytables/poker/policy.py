@@ -125,7 +125,10 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
 
 
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return the class of the dealt cards, by index, and for each card of the class the index of its dealt card."""
+    """Return how dealt cards are looked up in a policy: their class, and the order of the cards in that class.
+
+    The class is given by its index; the order has, for each card of the class, the index of its dealt card.
+    """
     turned = _order_suits(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)

@@ -339,7 +339,7 @@ class TwoHands(TableRules):
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
-        """Return the exact figures of a stake that is won, returned and lost with these probabilities."""
+        """Return the exact figures of a pai gow bet that is won, returned and lost with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})

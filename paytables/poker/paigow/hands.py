@@ -63,7 +63,7 @@ class House:
         ]
 
     def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
-        """Return the one of the ``offered`` ways in which the house way sets cards of these ranks.
+        """Return how the house way sets pai gow poker cards of these ranks: one of the ``offered`` ways.
 
         The ways come from :func:`list_ways`.
         """

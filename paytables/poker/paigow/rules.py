@@ -71,7 +71,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Return, by spot, the number of the position that each side bet on the first position names."""
+        """Return the pai gow poker side bets on which position gets the first cards: the position's number by spot."""
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 

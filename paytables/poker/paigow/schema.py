@@ -55,7 +55,7 @@ class Remaining(Strict):
 
     @property
     def bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return the odds and the name of each side bet on the total, by spot."""
+        """Return the odds and the name of each side bet on the total of the remaining cards, by spot."""
         n = self.total
         return {
             "under": (self.under, {"en": f"Under {n}", "fr": f"Moins de {n}"}),
@@ -73,7 +73,7 @@ class Position(Strict):
 
 
 class Proof(Chances):
-    """The probabilities of results with the cards set like the bank's, and (``best``) with the best settings."""
+    """Exact figures of a pai gow poker game: results with the cards set as the bank does, and in the ``best`` way."""
 
     best: Chances
 

@@ -204,7 +204,7 @@ class Advice:
 
 
 def _sort_options_by_cost(step: Step) -> list[Option]:
-    """Return the options of a step, those that stake the least first."""
+    """Return the answers to a poker game's question, those that stake the least first."""
     return sorted(step.option, key=lambda option: option.adds)
 
 

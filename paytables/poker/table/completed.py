@@ -74,10 +74,10 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
 
 
 def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
-    """Return how often each row of a bet's pay table pays.
+    """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.
 
-    ``rows`` has the number of cases by row, and last those that lose. All other cases of ``total`` are taken
-    back.
+    ``rows`` has the number of cases by row, and last those that lose. In all other cases of ``total`` the
+    player withdraws the bet and gets ``back`` of it.
     """
     found = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     taken = total - sum(rows)

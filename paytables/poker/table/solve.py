@@ -410,7 +410,7 @@ class Stud:
         return net_cases, staked / sum(net_cases.values())
 
     def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
-        """Yield every way in which pay rows pay the bets that are staked after some answer."""
+        """Yield each payment that a pay table's rows make on the bets that are staked after some answer."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)

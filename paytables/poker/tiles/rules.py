@@ -41,7 +41,7 @@ class PaiGowRules(TwoHands):
         return choose_bank_way(self.definition, self.settings(dealt))
 
     def beats(self, low: int, bank_low: int) -> bool:
-        """Return whether a low hand beats the bank's; if the definition says so, a worthless one never does."""
+        """Return whether a pai gow low hand beats the bank's; if the definition says so, a worthless one never does."""
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
     def advice(self, dealt: Sequence[int]) -> int:

@@ -48,7 +48,10 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
-        """Return the proof for ``credits_`` per hand: the best and worst holds; of equally good ones the first."""
+        """Return the proof of a bet of ``credits_`` on a hand: of its best, worst and simplest holds.
+
+        Of holds that are equally good, the first is used.
+        """
         values = holds.values(definition.pays(credits_))
         best = values.argmax(axis=0)
         rates, deals = holds.held(values, best)
@@ -164,7 +167,7 @@ def _compute_progressive_share(
 
 
 def _compute_chance_of_at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
-    """Return the probability of a row that pays at least ``win`` credits."""
+    """Return the probability that a video poker hand wins a row that pays at least ``win`` credits."""
     return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
 
 

@@ -105,7 +105,10 @@ class Holds:
 
     @cached_property
     def counts(self) -> list[list[Ints]]:
-        """Return, for each row of the pay table, how many hands that win it contain given cards (:meth:`Sets.sums`)."""
+        """Return, for each row of the video poker pay table, how many hands of that row contain a given set of cards.
+
+        Each row is an array over all sets of up to five cards; see :meth:`Sets.sums`.
+        """
         return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
 
     def values(self, pays: Sequence[int]) -> Ints:
@@ -192,6 +195,10 @@ class Holds:
         return found
 
     def mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one hand, in credits, if the cards in ``masks`` are held in each class of deals."""
+        """Return the mean win of one video poker hand, in credits, if the player holds by ``masks``.
+
+        ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
+        what :meth:`values` returns.
+        """
         found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

@@ -125,9 +125,9 @@ class Hold(Strict):
 
 
 class Way(Strict):
-    """A published simple way to hold cards. The first of its lines that fits applies.
+    """A published simple way to hold video poker cards: lines in order, of which the first that fits applies.
 
-    If a line fits in two ways, it applies to the lowest ranks.
+    If a line fits several sets of the dealt cards, those of the lowest ranks are held.
     """
 
     name: Text
@@ -135,7 +135,7 @@ class Way(Strict):
 
 
 class Simplest(Strict):
-    """The choice of a simple way in :file:`simple.toml`, for which a game's figure is computed."""
+    """The name of the simple way to hold video poker cards for which a game states the return (:file:`simple.toml`)."""
 
     way: Identifier
 
@@ -154,7 +154,7 @@ class Simplest(Strict):
 
 @cache
 def _load_simple_ways() -> dict[str, Way]:
-    """Return the simple ways to hold cards in :file:`simple.toml`, by name."""
+    """Return the simple ways to hold video poker cards in :file:`simple.toml`, by name."""
     text = Path(__file__).with_name("simple.toml").read_text()
     return {name: Way.model_validate(way) for name, way in tomllib.loads(text).items()}
 
@@ -203,7 +203,10 @@ class VideoPokerDefinition(Definition):
         return self.progressive if hands == 1 and credits_ == self.most else None
 
     def pays(self, credits_: int) -> tuple[int, ...]:
-        """Return what each row of the pay table pays for ``credits_`` credits on a hand; a level as its reset."""
+        """Return what each row of the pay table pays for ``credits_`` credits on a hand.
+
+        A row that pays a progressive level counts as the level's reset value.
+        """
         pays = [pay.pays * credits_ for pay in self.pay]
         if credits_ == self.most:
             pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]
