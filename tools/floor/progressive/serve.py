@@ -173,9 +173,9 @@ class Service:
 
 
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
-    """Return the controller's replies in order without outdated counts.
+    """Return the controller's replies in order, without outdated counts of contributions.
 
-    Of the counts for one machine and level only the last remains.
+    Of these counts only the last one for each machine and level remains.
     """
     last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
     return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

@@ -201,20 +201,26 @@ class Session:
             record.to_text(),
         )
 
-    def turns(self, level: str) -> int:
+    def count_numbered_contributions(self, level: str) -> int:
         """Return how many contributions to a mystery level have been counted."""
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
-    def turn(self, level: str, turn_index: int) -> tuple[str, int] | None:
+    def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
         """Return (machine, sequence number) of the contribution to a mystery level with this index, or None."""
         rows = self._run(
             "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
-    def add_turn(self, level: str, machine: str, sequence: int) -> None:
+    def number_contribution(self, level: str, machine: str, sequence: int) -> None:
         """Store that this contribution is the next one counted for a mystery level."""
-        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", level, self.turns(level) + 1, machine, sequence)
+        self._run(
+            "INSERT INTO turn VALUES (?, ?, ?, ?)",
+            level,
+            self.count_numbered_contributions(level) + 1,
+            machine,
+            sequence,
+        )
 
     # ------------------------------------------------------------------ claims
     def claim(self, claim: str) -> ClaimRecord | None:
@@ -431,7 +437,7 @@ class SqliteReader(Store):
 
 
 class SqliteStore(SqliteReader):
-    """A SQLite file on this computer, used by one controller at a time."""
+    """The store of a progressive controller in a SQLite file on this computer, for one controller at a time."""
 
     begin = "BEGIN IMMEDIATE"
     _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)
