@@ -132,7 +132,7 @@ class LevelAudit:
         return not (self._open or self._registered)
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store that the definitions of these plain games have no progressive levels."""
+        """Store the games of a run of plain games as games without progressive levels."""
         self._levelless.update(digest for digest, _ in run.tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
@@ -250,6 +250,7 @@ class LevelAudit:
         self._check_state(entry, [pool])
 
     def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
+        """Check that the entry moves the whole amount of one progressive level to another."""
         giving, taking = self.levels[source], self.levels[target]
         amount, self.levels[source] = giving.release()
         self.levels[target] = taking.receive(amount)
@@ -570,6 +571,7 @@ def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRec
 
 
 def _sum_flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
+    """Return the sum of the transfers by source and target account, in minor units."""
     flows: Counter[tuple[str, str]] = Counter()
     for t in transfers:
         flows[t.source, t.target] += t.amount_cents

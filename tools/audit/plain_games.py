@@ -185,6 +185,7 @@ class PlainRun:
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
+        """Add transfers to what the run moves: their amount in minor units, and how many they are."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents
         flow[1] += times

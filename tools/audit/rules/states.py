@@ -60,7 +60,7 @@ class _Remembered:
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
-        """Return None: nothing is installed."""
+        """Return None: the audit has no other features installed."""
         return None
 
 
