@@ -20,17 +20,29 @@ class ListenError(Exception):
 
 @runtime_checkable
 class _TakesMoney(Protocol):
-    @property
-    def values_cents(self) -> frozenset[int]: ...
+    """A driver of a device that accepts money."""
 
-    def enable(self, denominations_cents: frozenset[int]) -> None: ...
+    @property
+    def values_cents(self) -> frozenset[int]:
+        """Return the values of money that the device can accept, in minor units."""
+        ...
+
+    def enable(self, denominations_cents: frozenset[int]) -> None:
+        """Accept these values of coins, bills or tickets, and no others."""
+        ...
 
 
 @runtime_checkable
 class _HasEscrow(Protocol):
-    def stack(self, escrow: int) -> None: ...
+    """A driver of a device that holds a bill or ticket in escrow until it is stacked or returned."""
 
-    def return_bill(self, escrow: int) -> None: ...
+    def stack(self, escrow: int) -> None:
+        """Move the bill or ticket in escrow to the cash box."""
+        ...
+
+    def return_bill(self, escrow: int) -> None:
+        """Return the bill or ticket in escrow to the person."""
+        ...
 
 
 class Listener:

@@ -201,6 +201,7 @@ def print_level_returns(rows: list[LevelReturn], unit: str) -> None:
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
+    """Return a table of the intervals in which a bet's return lies after some numbers of games."""
     columns = _build_right_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):

@@ -39,7 +39,7 @@ BAD: Final[Style] = {"fg": "red", "bold": True}
 
 
 def format_cell(value: Any) -> str:
-    """Return a value as text for a cell."""
+    """Return a value as the text of a table cell: yes or no, lists with commas, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -134,6 +134,7 @@ class Machine:
             return self._read_snapshots()
 
     def _read_snapshots(self) -> list[Snapshot]:
+        """Return the latest snapshot that each screen of the machine has received over its socket."""
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
                 self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)

@@ -265,6 +265,7 @@ class _Line(Artist):
 
 
 def _draw_ink(figure: Figure, ink: _Ink) -> None:
+    """Draw one part of a manual's page: a text, a filled box, or a thin line."""
     if ink.text:
         figure.add_artist(_Line(ink), clip=False)
         return

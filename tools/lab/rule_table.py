@@ -37,7 +37,7 @@ _INTERRUPTIONS: Final = (
 
 
 class NoSuchRuleError(Exception):
-    """A transition in the documents for which the machine has no rule."""
+    """Error: the documents describe a transition of the machine's state for which no rule exists."""
 
 
 def format_player_diagram() -> str:
@@ -99,4 +99,5 @@ def _format_names(names: Sequence[str]) -> str:
 
 
 def _format_next(next_: State | Next) -> str:
+    """Return the next machine state of a rule, or what decides it, as text."""
     return f"`{next_.value}`" if isinstance(next_, State) else next_.value.replace("_", " ")

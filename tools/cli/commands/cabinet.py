@@ -82,6 +82,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             games: list[str] = []
 
             def check_files(game: str) -> None:
+                """Show progress, and add the game to those whose files were checked."""
                 show_done(len(games))
                 games.append(game)
 
@@ -251,6 +252,7 @@ def new(
     asks = sys.stdin.isatty()
 
     def ask_for_value(option: str | None, prompt: str, example: str = "") -> str:
+        """Return the option's value, or ask the person for it; without a terminal return the example."""
         if option is not None or not asks:
             return option or example
         return str(click.prompt(prompt, default=example or None))
@@ -368,6 +370,7 @@ def devices_(*, form: Form) -> None:
 
 
 def _format_line_settings(line: object) -> str:
+    """Return a serial line's speed, data bits, parity and stop bits as text."""
     return f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
 
 

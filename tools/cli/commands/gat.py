@@ -48,6 +48,7 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
 
     @click.pass_context
     def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
+        """Run the command with the GAT port stated by its options: a serial port, or one in a state folder."""
         command_function(
             _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
         )
@@ -91,7 +92,7 @@ def status(gat_port: _GatPort, form: Form) -> None:
 @_FORMAT
 @_add_port_options
 def functions(gat_port: _GatPort, form: str) -> None:
-    """Print the functions the machine offers."""
+    """Print the special functions that the machine offers over GAT."""
     _run_function(gat_port, (LIST,), form)
 
 
@@ -125,7 +126,7 @@ def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, form:
 @_FORMAT
 @_add_port_options
 def results(gat_port: _GatPort, form: str) -> None:
-    """Print the last results again, without starting a new calculation."""
+    """Print the results of the last GAT calculation again, without starting a new one."""
     try:
         echo(gat_port.verifier.results(form).decode())
     except GatError as error:

@@ -50,12 +50,14 @@ def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
 
 
 def _read_own_level(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
+    """Return a stand-alone level as JSON data, after comparing it with the balance of its pool's account."""
     level = Level.from_json(stored)
     posting.compare(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
 
 
 def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
+    """Return the open claims of wins of a progressive pool, as the machine's memory stores them."""
     claims: dict[str, Any] = dict(view.states("claim:"))
     return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
 

@@ -165,6 +165,7 @@ def _print_present_returns(
 
 
 def _parse_meter(text: str) -> tuple[str, int]:
+    """Return level and amount from ``LEVEL=CREDITS``. Raises MeterError for another form."""
     level, _, value = text.partition("=")
     if not value.isdecimal():
         raise MeterError(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")

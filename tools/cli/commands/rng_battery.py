@@ -96,6 +96,7 @@ def battery(
     from tools.lab.rng.production import Production  # noqa: PLC0415
 
     def create_source() -> Source:
+        """Return the entropy source to test: the production generator, or a raw one for planted faults."""
         return create_raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
@@ -130,6 +131,7 @@ def _write_report(
     from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def read_bytes(count: int) -> bytes:
+        """Return ``count`` bytes of the generator's output, read in blocks that it can return at once."""
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]

@@ -58,14 +58,20 @@ class RealObject:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether ``bound`` pieces can remain in the real object after draws with the bounds ``earlier``."""
+        """Return whether a draw from ``bound`` pieces fits the object after draws from the numbers in ``earlier``.
+
+        A pack that is not mixed again has one piece fewer with each draw.
+        """
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, counts: Collection[int]) -> bool:
-        """Return whether the real object can consist of pieces in these ``counts``, one count for each kind."""
+        """Return whether such an object can have pieces in these ``counts``, the number of equal pieces of each kind.
+
+        For example: 52 cards of which no two are equal.
+        """
         packs = -(-sum(counts) // sum(self.pieces))
         both = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
         return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in both)

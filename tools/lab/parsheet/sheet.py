@@ -167,6 +167,7 @@ def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
 
     def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
+        """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""
         return [
             {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": to_exact_data(a.rate)}
             for a in listed_awards

@@ -65,6 +65,7 @@ def estimate_min_entropy(samples: bytes) -> float:
 
 
 def _list_source_files() -> list[dict[str, str]]:
+    """Return the path and SHA-256 of each source file of the random number generator."""
     paths = sorted(path for path in _SOURCE.rglob("*.py") if "__pycache__" not in path.parts)
     return [
         {"file": str(path.relative_to(_SOURCE.parent)), "sha256": sha256(path.read_bytes()).hexdigest()}
@@ -235,6 +236,7 @@ def _create_figure() -> Any:
 
 
 def _encode_figure(figure: Any) -> str:
+    """Return a plot as the data URL of a PNG."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=110)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()

@@ -44,7 +44,7 @@ class Judgement:
 
     @property
     def has_passed(self) -> bool:
-        """Return whether there are no findings."""
+        """Return whether the statistical tests of the game have no findings."""
         return not self.findings
 
 
