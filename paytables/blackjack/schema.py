@@ -113,6 +113,7 @@ class Split(Strict):
 
     @model_validator(mode="after")
     def _check_ace_hands(self) -> "Split":
+        """Refuse more hands for a split of aces than for other splits."""
         if self.ace_hands > self.hands:
             raise ValueError(f"{self.ace_hands} hands of aces, of {self.hands} at most")
         return self
@@ -256,11 +257,12 @@ class Side(Strict):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Side":
+        """Refuse a side bet with the id of a game's own stake, or with rows not in descending order of cards."""
         if self.id in RESERVED:
             raise ValueError(f"{self.id!r} is a stake of the game itself")
         counts = [row.cards for row in self.row]
         if counts != sorted(counts, reverse=True):
-            raise ValueError(f"{self.id}: rows with more cards must come after those with fewer")
+            raise ValueError(f"{self.id}: rows with more cards must come before those with fewer")
         return self
 
 
@@ -286,6 +288,7 @@ class Main(Strict):
 
     @model_validator(mode="after")
     def _check_least_hands(self) -> "Main":
+        """Refuse a minimum number of the dealer's hands to bet on that exceeds the number the dealer plays."""
         if self.least_hands > self.hands:
             raise ValueError(f"least_hands: {self.least_hands}, of {self.hands} that the dealer plays")
         return self
