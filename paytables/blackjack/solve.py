@@ -65,10 +65,10 @@ class Node:
     stand: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add another node's ways to be dealt its hand, split by the dealer's result, to those of this hand.
+        """Add the orders of cards that another blackjack node counts to this one's, ``times`` times.
 
-        They are added ``times`` times. Those against a blackjack are also added ``first`` times to those with
-        the box's first stake. All are divided by ``share``, which is a factor of each of them.
+        Orders against a blackjack are also added ``first`` times to those with the box's first stake. All are
+        divided by ``share``, which is a factor of each of them.
         """
         if share > 1:
             node = Node(

@@ -119,7 +119,10 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return the sums of nets after one class of flops: by turn card and hole cards, and by hole cards."""
+        """Return a hold'em player's net results summed over all boards of one flop, for each pair of hole cards.
+
+        The first array has them by turn card, for continuing there; the second over all boards.
+        """
         streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)

@@ -102,7 +102,7 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
 
 
 class _StageExplainer:
-    """One stage of a reel game in one mode, whose prizes are described by evaluating lines of chosen symbols."""
+    """Writer of sentences on what one stage of a reel game pays in one mode, from lines of chosen symbols."""
 
     def __init__(self, mode_stages: ModeStages, name: str, table: object, stage: Stage) -> None:
         self.name = name

@@ -87,6 +87,7 @@ class Award(Strict):
 
     @model_validator(mode="after")
     def _check_one_kind(self) -> "Award":
+        """Refuse an award that names none, or several, of stage, progressive, merchandise and step."""
         if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
             raise ValueError("names exactly one of stage, progressive, merchandise, step")
         return self
@@ -192,6 +193,7 @@ class ReelsStage(Strict):
     def _check_case_count(
         cls, value: tuple[tuple[int, ...], ...] | None
     ) -> tuple[tuple[int, ...], ...] | None:
+        """Refuse stop weights that give a reel too many equally likely cases."""
         for x, weights in enumerate(value or ()):
             if sum(weights) > CASES_MAX:
                 raise ValueError(f"reel {x + 1} has {sum(weights):,} cases; {CASES_MAX:,} are the most")
@@ -254,6 +256,7 @@ class HoldStage(Strict):
     @field_validator("coin")
     @classmethod
     def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
+        """Refuse a coin that cannot miss."""
         if value[0] >= value[1]:
             raise ValueError("a coin must be able to miss: coin = [1, 20] is one in twenty")
         return value
@@ -278,6 +281,7 @@ class Progressive(Strict):
     @field_validator("increment")
     @classmethod
     def _check_increment(cls, value: str) -> str:
+        """Refuse an increment of the whole bet or more."""
         if Fraction(value) >= 1:
             raise ValueError(f"{value} of each bet: less than the whole bet must go to the meter")
         return value

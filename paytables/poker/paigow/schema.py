@@ -31,6 +31,7 @@ class HouseWay(Strict):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "HouseWay":
+        """Refuse a low hand of the house way that is not two cards, or a high hand that is not five."""
         for cards, count in ((self.high, 5), (self.low, 2)):
             if cards is not None and len(parse_cards(cards)) != count:
                 raise ValueError(f"{cards!r}: is not {count} cards")

@@ -221,7 +221,7 @@ class SuitQuestions:
         found = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
-            """Return the bank's hands that beat and that lose to each way of setting these combinations of ranks."""
+            """Return, for each way of setting these combinations, how many bank hands it beats and loses to."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:

@@ -195,7 +195,7 @@ class Holds:
         return found
 
     def mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one video poker hand, in credits, if the player holds by ``masks``.
+        """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
 
         ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
         what :meth:`values` returns.

@@ -29,6 +29,7 @@ class Deck(Strict):
     @field_validator("wild")
     @classmethod
     def _check_ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a wild rank that is not a rank of cards."""
         if any(rank not in tuple(RANKS) for rank in value):
             raise ValueError(f"{list(value)} are not all ranks; ranks are {RANKS}")
         return value
@@ -55,6 +56,7 @@ class Bets(Strict):
 
     @model_validator(mode="after")
     def _check_ascending(self) -> "Bets":
+        """Refuse bets that are not ascending, or more than 100 video poker hands at once."""
         for name, values in (("credits", self.credits), ("hands", self.hands)):
             if list(values) != sorted(set(values)):
                 raise ValueError(f"{name} are different and ascending")
@@ -147,6 +149,7 @@ class Simplest(Strict):
     @field_validator("way")
     @classmethod
     def _check_way(cls, value: str) -> str:
+        """Refuse a name that no simple way to hold has."""
         if value not in _load_simple_ways():
             raise ValueError(f"there is no way {value!r}; {format_known_names(value, _load_simple_ways())}")
         return value
@@ -171,6 +174,7 @@ class VideoPokerDefinition(Definition):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "VideoPokerDefinition":
+        """Refuse duplicate pay table rows, a level for an unknown row, and a proof with another number of rows."""
         ids = [pay.id for pay in self.pay]
         if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")
