@@ -32,7 +32,7 @@ FILE_NAME: Final = "medium.json"
 
 
 class MediumName(StrEnum):
-    """One of the machine's two storage media: the first contains the database, the second the log."""
+    """Names of the machine's two storage media: the first contains the database, the second the log."""
 
     FIRST = "first"
     SECOND = "second"

@@ -168,7 +168,7 @@ class GameAudit:
                 self._replay(play, play.game)
 
     def allows_plain_run(self, run: PlainRun) -> bool:
-        """Return whether these games, each complete in one entry, may follow: no play, round or table bet is open."""
+        """Return whether a run of plain games may follow now: no play, shared round or table with bets is open."""
         return (
             not (self._open or self._doubled)
             and self._rounds.has_all_started

@@ -241,6 +241,7 @@ class LevelAudit:
             self._answers.setdefault(record.claim, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
+        """Check the opening of a progressive level: it is new, and its base amount and recorded state are right."""
         pool = record.pool
         if pool in self.levels:
             self._fault(entry, f"level {pool} is opened twice")

@@ -79,7 +79,7 @@ class _Reader(pickle.Unpickler):
         return self._supplied[pid]
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the class of that name for unpickling. Raises UnpicklingError if it is not of this project."""
+        """Return the class of that name for unpickling. Raises UnpicklingError unless it is plain or this project's."""
         if (module, name) in _PLAIN or module.startswith(_OURS):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:

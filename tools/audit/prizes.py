@@ -35,6 +35,7 @@ def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
+    """Return whether a transfer takes value out of the book of prizes in kind."""
     return any(part.source.startswith(BOOK) for part in transfers)
 
 

@@ -406,6 +406,7 @@ def _read_position(entry: StoredEntry) -> int:
 
 
 def _build_table_key(digest: str, position: int) -> str:
+    """Return the storage key under which a position stores the table of the game with this digest."""
     return format_storage_key(f"{TableKey.TABLE}{digest}", position)
 
 

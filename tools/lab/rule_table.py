@@ -95,6 +95,7 @@ def format_state_sets() -> str:
 
 
 def _format_names(names: Sequence[str]) -> str:
+    """Return names as Markdown code, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)
 
 

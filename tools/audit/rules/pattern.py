@@ -190,6 +190,7 @@ def _is_digest(value: object, _: Scope) -> bool:
 
 
 def _are_staff(value: object, scope: Scope) -> bool:
+    """Return whether the value is a list of different members of staff, none of them disabled."""
     return (
         type(value) is list
         and 0 < len(value) == len(set(map(str, value)))

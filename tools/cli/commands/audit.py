@@ -155,6 +155,7 @@ def verify(
         vouched = list(_parse_witnesses(witnesses))
 
         def create_auditor(point: Path | None) -> Auditor:
+            """Return a new auditor, or one that continues from the state saved at ``point``."""
             return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
@@ -194,6 +195,7 @@ def _audit_copies(
 
 
 def _read_export_head(file: Path) -> tuple[int, str]:
+    """Return the number and hash of the last entry of an earlier export, from its header."""
     with open_regular_file(file) as source:
         header = export.ExportReader(source, str(file)).header
     return header.sequence, header.head_hash

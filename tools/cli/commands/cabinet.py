@@ -183,6 +183,7 @@ def _choose_style(stops: object) -> Style:
 
 
 def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
+    """Return the table row of one error in a cabinet file: line, key, whether it prevents the start, and the rest."""
     line = fault.line or lines.find_line(parse_location(fault.key))
     stops = None if fault.remark else fault.stops
     return line, fault.key, stops, fault.what, fault.meant, fault.allowed
@@ -190,6 +191,7 @@ def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------------- new
 def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names. Raises click.BadParameter for one that is neither a library game nor a .toml file."""
     for value in values:
         if value not in list_shipped_games() and not value.endswith(".toml"):
             raise click.BadParameter(
@@ -201,6 +203,7 @@ def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, 
 def _parse_devices(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
+    """Return (protocol, port) of each ``PROTOCOL=PORT``; a simulated device without a port."""
     devices = []
     for value in values:
         protocol, _equals, port = value.partition("=")

@@ -189,6 +189,7 @@ def _format_conclusion(case: Case, findings: list[Finding]) -> str:
 
 
 def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
+    """Return a game's certification findings as JSON data, with the game's id and digest."""
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
@@ -297,6 +298,7 @@ def _format_summary(facts: Mapping[str, Any]) -> str:
 
 
 def _build_table(case: Case, findings: list[Finding]) -> Table:
+    """Return a table of the findings of one game's certification."""
     columns = (
         "rule",
         Column("requirements", text=" ".join),

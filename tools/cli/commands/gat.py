@@ -47,13 +47,15 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
     """Give a command ``--port`` and ``--state``, and pass it the port that they select."""
 
     @click.pass_context
-    def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
+    def run_with_port(
+        ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object
+    ) -> None:
         """Run the command with the GAT port stated by its options: a serial port, or one in a state folder."""
         command_function(
             _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
         )
 
-    return _PORT(_STATE(update_wrapper(with_way, command_function)))
+    return _PORT(_STATE(update_wrapper(run_with_port, command_function)))
 
 
 @click.group()

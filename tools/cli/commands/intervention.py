@@ -37,6 +37,7 @@ def command() -> None:
 
 @contextmanager
 def _open_view(state: Path | None) -> Iterator[JournalView]:
+    """Open a machine's journal for reading. Raises ClickException if it is damaged or missing."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view

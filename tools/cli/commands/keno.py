@@ -93,6 +93,7 @@ def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
 
 
 def _to_exact_and_decimal(value: Fraction | None) -> dict[str, Any] | None:
+    """Return a fraction exactly as text and as a decimal number, or None."""
     return None if value is None else {"exact": str(value), "decimal": float(value)}
 
 

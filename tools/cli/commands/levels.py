@@ -63,6 +63,7 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
 
 
 def _build_amount_column(title: str, key: str) -> Column:
+    """Return a right-aligned column of amounts."""
     return Column(title, key, right=True, text=format_figure)
 
 
@@ -101,6 +102,7 @@ def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
 
 
 def _build_linked_table(linked: dict[str, Any]) -> Table | None:
+    """Return a table of the levels of progressive controllers, or None if the machine plays for none."""
     rows = []
     for pool, link in linked.items():
         contributions = link["contributions"]

@@ -146,6 +146,7 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
 
 
 def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
+    """Return an analysis of the game that consists of this one bet."""
     return Analysis(game_id=game.id, version=game.version, family=game.family, bets=(bet,))
 
 

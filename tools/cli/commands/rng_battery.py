@@ -27,6 +27,7 @@ GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
 def _build_test_table(verdict: "Verdict") -> Table:
+    """Return a table of the statistical tests in the last run of a game's verdict."""
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
     columns = (

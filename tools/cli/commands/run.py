@@ -315,6 +315,7 @@ def _find_one_game_folder(game: str) -> Path:
 
 
 async def _end_process(process: asyncio.subprocess.Process) -> None:
+    """Terminate a process, and kill it if it has not ended after five seconds."""
     if process.returncode is None:
         process.terminate()
         try:

@@ -80,6 +80,7 @@ class Service:
         await run_together(self._stay_connected(), self._keep_store_alive())
 
     async def _stay_connected(self) -> None:
+        """Connect to the broker, and connect again after every interruption, until cancelled."""
         context = build_tls_context(self._slot)
         await stay_connected(
             self._slot,

@@ -143,6 +143,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
 
 
 def _format_short(value: Fraction) -> str:
+    """Return an exact fraction as text, or only its number of digits if it is very long."""
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
 
@@ -313,6 +314,7 @@ def _format_no_award(bet: BetAnalysis) -> str:
 
 
 def _format_award(award: Award) -> str:
+    """Return a rare award as text: its stage, its name and its odds."""
     top = "top award " if award.top else ""
     return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 

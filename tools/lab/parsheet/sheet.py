@@ -136,6 +136,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
 
 
 def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
+    """Return a progressive level's share of a bet's return as JSON data."""
     return {
         "level": p.level,
         "per_game": to_exact_data(p.rate),
@@ -252,5 +253,6 @@ def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
 
 
 def _describe_double_up(game: Game) -> dict[str, Any] | None:
+    """Return the rules of a game's double-up as JSON data, or None if it has none."""
     table = game.rules.definition.double_up if isinstance(game.rules, ReelRules) else None
     return None if table is None else table.model_dump()

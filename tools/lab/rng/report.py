@@ -74,6 +74,7 @@ def _list_source_files() -> list[dict[str, str]]:
 
 
 def _measure_entropy_sources() -> list[dict[str, Any]]:
+    """Return an estimate of each entropy source's min-entropy, beside the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
         count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_SAMPLES * 10
@@ -227,6 +228,7 @@ def _draw_plots(report: Report) -> dict[str, list[str]]:
 
 
 def _create_figure() -> Any:
+    """Return an empty plot that needs no display."""
     import matplotlib as mpl  # noqa: PLC0415 (laboratory package)
 
     mpl.use("Agg")
