@@ -69,7 +69,7 @@ class Label:
 
     @classmethod
     def _from_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the label in its stored form."""
+        """Return the medium's label from its stored form."""
         return cls(**{**stored, "which": MediumName(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:

@@ -183,7 +183,7 @@ class _Pair:
 
     @property
     def gain(self) -> Fraction:
-        """Return by how much splitting the pair increases the value of a play."""
+        """Return by how much splitting the blackjack pair increases the value of a play."""
         return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 

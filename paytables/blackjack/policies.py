@@ -178,7 +178,7 @@ def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
 
 
 def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
-    """Return 0: do not split, insure or take even money."""
+    """Return 0 to a question about two blackjack cards: do not split, insure or take even money."""
     return 0
 
 

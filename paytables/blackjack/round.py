@@ -82,7 +82,7 @@ class Hand:
 
     @property
     def points(self) -> int:
-        """Return the best total of the hand."""
+        """Return the best blackjack total of the hand."""
         return compute_best_total(self.values)[0]
 
     @property

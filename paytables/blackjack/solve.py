@@ -383,7 +383,7 @@ class Play:
 
     @staticmethod
     def starts(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
-        """Return the hands of two cards with which a branch of a split starts."""
+        """Return the two-card blackjack hands with which a branch of a split starts."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
         drawn = hand_values[branch.start].next

@@ -222,7 +222,7 @@ def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
 
 
 def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
-    """Yield one case for each total that the only bet on the table may return."""
+    """Yield one case for each total that the only bet on a craps table may return."""
     (bet,) = start.bets
     for back, chance in chain.wins(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"

@@ -233,7 +233,7 @@ class Felt:
 
     @cached_property
     def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
-        """Return the betting spots by point, then by id; point None is a come-out."""
+        """Return the craps table's betting spots by point, then by id; point None is a come-out."""
         return {
             point: {spot_rules.id: spot_rules.spot(point) for spot_rules in self.rules_by_spot.values()}
             for point in (None, *NUMBERS)

@@ -234,7 +234,7 @@ def _check_open(record: Record, draw: int) -> None:
 
 
 def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decided) -> Record:
-    """Return the ticket's record with the result of one draw."""
+    """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")

@@ -52,7 +52,7 @@ def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[in
 
 
 def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
-    """Draw one of a bonus's factors, each with its weight, and return it."""
+    """Draw one of a Keno bonus's factors, each with its weight, and return it."""
     factors = sorted(weights)
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 

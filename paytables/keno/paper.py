@@ -103,7 +103,7 @@ class Paper:
 
     @property
     def cost_credits(self) -> int:
-        """Return what the player pays for the ticket, in credits."""
+        """Return what the player pays for the Keno ticket, in credits."""
         return self.cost_a_draw_credits * len(self.draws)
 
     def to_json(self) -> dict[str, Json]:

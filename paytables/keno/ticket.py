@@ -44,7 +44,7 @@ class Selection:
         return {spots: ways_by_spots.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the selection as a wager stores it; :func:`read` is the inverse."""
+        """Return the Keno selection as a wager stores it; :func:`read` is the inverse."""
         return {
             "groups": [list(g) for g in self.groups] or list(self.sizes),
             "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
@@ -61,7 +61,7 @@ class Ticket:
 
     @property
     def cost_a_draw(self) -> int:
-        """Return the cost of one draw of the ticket, in credits."""
+        """Return the cost of one draw of the Keno ticket, in credits."""
         staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.ways().items())
         return staked * self.options.cost
 

@@ -121,7 +121,7 @@ class Pay(Strict):
 
     @model_validator(mode="after")
     def _check_shape(self) -> "Pay":
-        """Refuse combinations of keys that do not make one kind of prize."""
+        """Refuse a pay table row whose keys do not make one kind of prize."""
         if self.on != "line" and self.lines is not None:
             raise ValueError("`lines` are for a line prize")
         if self.on != "line" and self.needs_own is not None:

@@ -74,7 +74,7 @@ class Games(Protocol):
     """A source of game definitions."""
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the definition with that digest, or None."""
+        """Return the game definition with that digest, or None."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Listener:
         self._tap = tap
 
     async def run(self, seconds: float | None = None) -> None:
-        """Listen for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
+        """Operate the device for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
         if self._tap is not None:
             line.tap = self._tap

@@ -438,7 +438,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @click.argument("number", type=WholeNumber(min=1))
 @STATE
 def entry(*, number: int, state: Path | None) -> None:
-    """Print the complete entry NUMBER as JSON."""
+    """Print the complete journal entry NUMBER as JSON."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             stored_entry = next(view.entries(since=number - 1, limit=1), None)

@@ -114,7 +114,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """Finds remarks on games that the machine offers nevertheless."""
+    """Finder of remarks on games that the cabinet file offers and the machine accepts nevertheless."""
 
     played: Mapping[str, Any]
     """Definitions that the machine of the state folder has played; empty without a memory."""

@@ -182,7 +182,7 @@ def _is_certified(findings: list[Finding]) -> bool:
 
 
 def _format_conclusion(case: Case, findings: list[Finding]) -> str:
-    """Return the conclusion for a game that fails no rule."""
+    """Return the conclusion of the certification for a game that fails no rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
     read = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"

@@ -102,7 +102,7 @@ def functions(gat_port: _GatPort, form: str) -> None:
 @_FORMAT
 @_add_port_options
 def identity(gat_port: _GatPort, form: str) -> None:
-    """Print what is installed, and who signed it."""
+    """Print which software the machine states over GAT to have installed, and who signed it."""
     _run_function(gat_port, ("Get File", PROGRAM_ID), form)
 
 

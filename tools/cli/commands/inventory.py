@@ -42,7 +42,7 @@ def _read_sheet(state: Path | None) -> Sheet:
 @LANGUAGE
 @_state
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
-    """Print the technical sheet."""
+    """Print the machine's technical sheet."""
     sheet = _read_sheet(state)
     if as_json:
         echo(format_json({"now": sheet.now, "changes": sheet.changes}))

@@ -67,11 +67,11 @@ class StoreLostError(LocalError):
 
 
 class StoreBusyError(OperatorError):
-    """Raised if another controller is using the store."""
+    """Raised if another progressive controller is using the store."""
 
 
 class Session:
-    """One transaction on a controller's store, for its queries and changes."""
+    """One transaction on a progressive controller's store, for its queries and changes."""
 
     def __init__(self, store: "Store") -> None:
         self._run = store.run
@@ -303,7 +303,7 @@ class Session:
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
     def signs(self) -> tuple[tuple[str, str], ...]:
-        """Return (name, record as JSON) of every sign on the list."""
+        """Return (name, record as JSON) of every overhead sign that must report."""
         return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
 
     def put_sign(self, sign: str, text: str) -> None:
@@ -400,7 +400,7 @@ class Store(ABC):
 
 
 class SqliteReader(Store):
-    """A SQLite file opened for reading while a controller may be using it."""
+    """A progressive controller's store in a SQLite file, opened for reading while a controller may be using it."""
 
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 

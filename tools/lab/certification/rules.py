@@ -531,6 +531,6 @@ def check_every_rule(case: Case) -> list[Finding]:
 
 
 def _build_not_applicable(rule: Rule) -> Finding:
-    """Return the finding that a rule does not apply to the game."""
+    """Return the finding that a certification rule does not apply to the game."""
     words = f"not applicable: {_NONE_OF.get(rule.__name__, 'nothing was found to hold')}"
     return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, words)

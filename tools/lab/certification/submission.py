@@ -161,7 +161,7 @@ def list_built_files() -> dict[str, Path]:
 
 
 def read_pages(root: Path) -> dict[str, bytes]:
-    """Return the documentation pages that the bundle contains unchanged."""
+    """Return the documentation pages that the certification bundle contains unchanged."""
     return {name: (root / path).read_bytes() for name, path in PAGES.items()}
 
 

@@ -94,7 +94,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
 def build_report(
     verdicts: Sequence[Verdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
 ) -> Report:
-    """Return the report as JSON data: every measurement, and what it means."""
+    """Return the report on RNG tests as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
     scaling = _check_scaling(verdicts)
     passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
