@@ -66,7 +66,7 @@ class _Rows:
         self.longest, self.u = longest, self.t
 
     def counted(self) -> tuple[Fraction, Fraction]:
-        """Return the probabilities that both rows end on the same point, and that both end on 31.
+        """Return the probabilities that both rows of trente et quarante end on the same point, and that both end on 31.
 
         Card values are added from ten down to the ace. ``free`` are rows whose last card is not chosen yet;
         ``ended`` are rows whose last card is chosen. A row that ends on 30 + d has its last card among the
@@ -117,11 +117,11 @@ class _Rows:
     def _add_cards_of_value(
         self, cells: Cells, value: int, max_sum: int, min_joint_sum: int, *, half: bool
     ) -> list[list[int]]:
-        """Return the cells after adding any number of cards of ``value`` to either row.
+        """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
-        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller ones, the
-        cards of lower values are too few to reach the required sums. ``half``: keep only one of two unequal
-        sums.
+        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller
+        ones, the cards of lower values are too few to reach the required sums. ``half``: keep only one of two
+        unequal sums.
         """
         size = range(LAST + 1)
         count = self.counts[value]
@@ -155,7 +155,7 @@ class _Rows:
         return found
 
     def _count_ways_with_aces(self, cells: Cells, end: int) -> int:
-        """Return the ways in which both rows reach the sum ``end`` when each is completed with aces."""
+        """Return the ways in which both trente et quarante rows reach ``end`` when each is completed with aces."""
         count, found = self.counts[1], 0
         for i in range(min(count, end) + 1):
             for j in range(min(count - i, i) + 1):
@@ -183,7 +183,10 @@ class _Rows:
         )
 
     def _compute_chance(self, cell: int) -> Fraction:
-        """Return the probability of the ways in a cell, with every order of the cards before the rows' last ones."""
+        """Return the probability of the ways in a cell of trente et quarante rows.
+
+        Every order of the cards before the rows' last ones counts.
+        """
         orders = sum(
             ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
             for first, second, ways in self._iter_terms(cell)

@@ -70,7 +70,7 @@ class Taille(ShoeRules):
 
 
 class ChanceBet(BankBet):
-    """A bet on one of the four even-money chances: black, red, colour, inverse."""
+    """A bet on one of the four even-money chances of trente et quarante: black, red, colour, inverse."""
 
     on: Chance
 

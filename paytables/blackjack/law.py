@@ -103,7 +103,7 @@ class _NetDistribution:
         self.first_stake_only = house.hole or house.original_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
-        """Return the probability of each net of one initial stake.
+        """Return the probability of each net of one initial blackjack stake.
 
         If a pair is split into three hands, the result has only the right mean and variance.
         """
@@ -191,7 +191,7 @@ class _NetDistribution:
     def _count_split_hand_ends(
         self, round_: Round, branches: Iterable[Branch], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the ways in which one hand of a split may end, over several branches of it.
+        """Return the ways in which one hand of a blackjack split may end, over several branches of it.
 
         ``first``: it has the box's first stake.
         """
@@ -272,7 +272,7 @@ def _add_nets(nets: Nets, beside: Nets) -> Nets:
 
 # ------------------------------------------------------------ hands together
 def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
-    """Return the sums for one hand alone, which ends as in ``ends``.
+    """Return the sums for one blackjack hand alone, which ends as in ``ends``.
 
     ``removed`` are further cards out of the shoe, as a packed hand.
     """
@@ -281,7 +281,7 @@ def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the sums of several hands of a box, ``some``, and one more hand, which ends as in ``ends``."""
+    """Return the sums of several hands of a blackjack box, ``some``, and one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)

@@ -115,7 +115,7 @@ class Table:
         take: Taker,
         found: Result,
     ) -> Sums:
-        """Return the sums of nets and added stakes of a pair, split or not as ``take`` decides.
+        """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
 
         If only cards of one rank may be split, only those orders are.
         """

@@ -83,7 +83,7 @@ class House:
     suited_678: Fraction | None
 
     def may_double(self, values: Sequence[int], *, split: bool) -> bool:
-        """Return whether two cards of these values may be doubled; ``split``: the hand comes from a split."""
+        """Return whether two blackjack cards of these values may be doubled; ``split``: the hand comes from a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best, soft = compute_best_total(values)
@@ -97,14 +97,14 @@ class House:
 
 
 class Double(Strict):
-    """Rules on doubling (``[rules.double]``): which totals of two cards may be doubled, and if also after a split."""
+    """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and if also after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST)]] = frozenset({9, 10, 11})
     after_split: bool = False
 
 
 class Split(Strict):
-    """Rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
+    """Blackjack rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
@@ -142,7 +142,7 @@ class HouseRules(Strict):
 
 @cache
 def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
-    """Return the ranks of each hand that a side bet's row names, as sorted numbers."""
+    """Return the ranks of each hand that a blackjack side bet's row names, as sorted numbers."""
     return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
 
 
@@ -183,7 +183,7 @@ class Row(Strict):
         return self
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
-        """Return whether the cards have the suits or colour that this row of the side bet requires, if any."""
+        """Return whether the cards have the suits or colour that this blackjack side bet's row requires, if any."""
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
@@ -241,7 +241,7 @@ class Side(Strict):
 
     @property
     def cards(self) -> int:
-        """Return the largest number of the box's cards that may decide the side bet."""
+        """Return the largest number of the blackjack box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
     def won(self, dealt: Sequence[Card], up: Card) -> Row | None:

@@ -195,7 +195,7 @@ class Solver:
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
-        """Return the number of cases that end with each net of the player, and the sum of all stakes in them."""
+        """Return the number of cases that end with each net of a hold'em player, and the sum of all stakes in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
         nets: dict[int, int] = {}

@@ -84,7 +84,7 @@ class _SmallStage(ABC):
         return build_table(self._distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact figures of one run of the stage, which always include second moments."""
+        """Return the exact figures of one run of the bonus stage, which always include second moments."""
         return self._table
 
 
@@ -337,7 +337,7 @@ class Hold(_SmallStage):
         return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result of a run, from each number of coins and their total values."""
+        """Return the probability of each result of a hold-and-spin run, from the number and total value of coins."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):

@@ -232,7 +232,7 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
 
 
 def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any) -> Any:
-    """Simulate ``games`` whole games; return the sums of credits and of squares, games that won, and highest win."""
+    """Simulate ``games`` whole reel games; return the sums of credits and of squares, the wins, and the highest win."""
     at, ends, weights, case, pending = room
     total = squares = hits = most = 0
     for _ in range(games):

@@ -76,7 +76,7 @@ def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
 
 
 def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StageExplainer"]:
-    """Yield each stage of a reel game once for every mode (way to bet) that can reach it."""
+    """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
     every_mode = list(stages.values())
     reached = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
     for name, table in every_mode[0].definition.stage.items():
@@ -450,7 +450,7 @@ def _format_side(pay: Pay) -> str:
 
 
 def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
-    """Return what a prize pays and gives as text, such as ``pay 20 and give 10 free``."""
+    """Return what a reel game's prize pays and gives as text, such as ``pay 20 and give 10 free``."""
     gives = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     paid = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not gives else []
     return " and ".join([*paid, *(f"give {what}" for what in gives)])

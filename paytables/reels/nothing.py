@@ -25,7 +25,7 @@ GENERATIONS = 400
 
 @dataclass(slots=True)
 class NoWinChance:
-    """The calculation of the probability that a game in one mode, with all its features, wins nothing."""
+    """The calculation of the probability that a reel game in one mode, with all its features, wins nothing."""
 
     stages: ModeStages
     quick: bool = False
@@ -36,7 +36,7 @@ class NoWinChance:
     """Whether a cycle was met, so that the probability is rounded."""
 
     def chance(self) -> Fraction:
-        """Return the probability that a whole game wins nothing.
+        """Return the probability that a whole reel game wins nothing.
 
         Raises the errors of a stage's own distribution, and BeyondReach if ``quick`` is set and the
         computation is not quick.
@@ -75,7 +75,7 @@ class NoWinChance:
         return found
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
-        """Compute the probability that one kind of run, and everything it starts, wins nothing."""
+        """Compute the probability that one kind of run of a stage, and everything it starts, wins nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)

@@ -47,7 +47,7 @@ class Symbol(Strict):
 
 
 class Mode(Strict):
-    """One way to bet at level 1: its cost, the number of lines it plays, and the pay column it reads."""
+    """One way to bet on a reel game at level 1: its cost, the number of lines it plays, and the pay column it reads."""
 
     id: Identifier
     cost: PositiveInt
@@ -302,13 +302,13 @@ class Merchandise(Strict):
 
 
 class DoubleUp(Strict):
-    """A double-up: after a win the player may stake it; an even chance doubles it or loses it."""
+    """A reel game's double-up: after a win the player may stake it; an even chance doubles it or loses it."""
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
     most_credits: PositiveInt
 
     def rounds(self, win_credits: int) -> int:
-        """Return how often a win can be doubled before it would exceed the double-up's limit."""
+        """Return how often a reel game's win can be doubled before it would exceed the double-up's limit."""
         found = 0
         while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:
             win_credits, found = 2 * win_credits, found + 1

@@ -97,7 +97,7 @@ class BetGroup(Limits):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the name of this kind of bet, by language."""
+        """Return the name of this kind of roulette bet, by language."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = NAMES.get(self.id, (self.id, self.id))

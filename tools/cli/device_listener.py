@@ -58,7 +58,7 @@ class Listener:
         keep: bool = False,
         tap: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """Create a listener.
+        """Create a session with a device on a port.
 
         ``accept`` has the denominations to accept, in cents. With ``keep``, bills are stacked rather than
         returned. ``tap`` is called with every block of bytes, and whether it was sent.

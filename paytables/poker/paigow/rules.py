@@ -300,7 +300,10 @@ class PaiGowPokerRules(TwoHands):
 
 
 def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
-    """Return a low or high hand as text: its combination and the ranks that identify it, or its highest cards."""
+    """Return a pai gow poker low or high hand as text.
+
+    It names the combination and the ranks that identify it, or the highest cards.
+    """
     kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])

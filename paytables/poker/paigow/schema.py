@@ -39,9 +39,9 @@ class HouseWay(Strict):
 
 
 class Remaining(Strict):
-    """Side bets on the total of the remaining cards (s.48), with the card values that the rules leave open.
+    """Side bets of pai gow poker on the total of the remaining cards (s.48), with the card values.
 
-    ``under``, ``over`` and ``exactly`` are what each pays.
+    The rules leave the card values open. ``under``, ``over`` and ``exactly`` are what each pays.
     """
 
     total: NaturalInt = 26
@@ -66,7 +66,7 @@ class Remaining(Strict):
 
 
 class Position(Strict):
-    """Side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
+    """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")

@@ -58,7 +58,7 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 
 @dataclass(frozen=True)
 class Patterns:
-    """All hands of seven cards by their ranks alone, one row for each combination of ranks.
+    """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks.
 
     ``counts`` are those of each rank, the joker's last; ``theirs`` the low and high hand that the bank sets;
     ``offered`` the ways in which a player may set them; ``at`` the row of each combination.
@@ -121,7 +121,7 @@ def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
 
 
 def list_flushes(house: House, patterns: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
-    """Return every hand of seven cards with a flush in one given suit, for all ranks of its other cards."""
+    """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
         for n, others in enumerate(OTHERS):
@@ -238,9 +238,9 @@ class SuitQuestions:
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return, for each way to set cards, where its questions about a suit start, and each question's numbers.
+        """Return the questions about a suit for each way to set pai gow poker cards: their starts, and their numbers.
 
-        These are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
+        The numbers are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
         combination has one question for every part of its ranks that may be in a suit. A flush has five: its
         own suit; a suit with none of its other cards; with the first of them; with the second; with both.
         """

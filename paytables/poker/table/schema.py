@@ -37,7 +37,7 @@ def _check_cards_text(cards: str | None) -> None:
 
 
 class Row(HandRow):
-    """A row of a bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
+    """A row of a poker bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
 
     pays: LevelPay
 
@@ -172,7 +172,7 @@ class Duel(Strict):
 
 
 class Line(Strict):
-    """A line of a strategy: the answer with at least these cards. The last line has no cards and always applies."""
+    """A line of a poker strategy: the answer with at least these cards; the last line has none and always applies."""
 
     option: Identifier
     least: str | None = None

@@ -32,7 +32,7 @@ class PaiGowRules(TwoHands):
     BACK: ClassVar[str] = "?-?"
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every way to set four tiles as two hands, those with the best low hand first."""
+        """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
         a, b, c, d = dealt
         return list_settings((a, b, c, d))
 

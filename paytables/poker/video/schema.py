@@ -66,7 +66,7 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A progressive level that ``row`` wins instead of its pay, by one hand at the maximum credits.
+    """A video poker progressive level that ``row`` wins instead of its pay, by one hand at the maximum credits.
 
     The cabinet stores its meter and pays it. ``increment`` is the share of each such bet that goes to it.
     """
@@ -79,7 +79,7 @@ class Progressive(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best holds for one number of credits: how often a hand wins each row of the pay table.
+    """Exact figures of the best video poker holds at one number of credits: how often each pay table row is won.
 
     ``rates`` are in the rows' order. ``deals`` is the mean, over all deals, of the squared mean win (in
     credits for each credit bet). ``worst`` is the return of the worst holds, ``simplest`` that of the simple
@@ -143,7 +143,7 @@ class Simplest(Strict):
 
     @property
     def data(self) -> Way:
-        """Return the simple way to hold cards that has this name."""
+        """Return the simple way to hold video poker cards that has this name."""
         return _load_simple_ways()[self.way]
 
     @field_validator("way")

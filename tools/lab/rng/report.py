@@ -155,7 +155,7 @@ def build_report(
 
 
 def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
-    """Draw every word once for each range, and return a row for each.
+    """Draw every random word once for each range, and return a row for each.
 
     Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
     uniform becomes a row with its error rather than stopping the report.
