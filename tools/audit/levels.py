@@ -304,7 +304,7 @@ class LevelAudit:
     ) -> None:
         """Check each recorded contribution of a game to a level of a progressive controller.
 
-        For a mystery level, what the check of a later prize needs is stored.
+        For a mystery level, store what a later check of its prize needs.
         """
         stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents

@@ -247,7 +247,7 @@ def _write_submission(
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
-    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
+    """Print what each certification bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:

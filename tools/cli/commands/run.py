@@ -68,7 +68,7 @@ class _Child:
 
 @cache
 def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
-    """Return the descriptors of a browser screen: its listening socket and the admitted digests.
+    """Return two descriptors for a browser screen: its listening socket, and a file in memory for admitted digests.
 
     Both close when this process ends. Raises ClickException for a port that is in use.
     """

@@ -297,7 +297,7 @@ class Session:
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
     def events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
-        """Return all recorded events, or those of one kind, as (time, kind, details)."""
+        """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
         where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)

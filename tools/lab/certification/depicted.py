@@ -58,9 +58,10 @@ class RealObject:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether a draw from ``bound`` pieces fits the object after draws from the numbers in ``earlier``.
+        """Return whether a draw from ``bound`` pieces is possible with such a deck, die or wheel.
 
-        A pack that is not mixed again has one piece fewer with each draw.
+        ``earlier`` has the numbers of pieces from which earlier draws were made. A deck has one piece fewer
+        after each draw; what is returned, as on a die or wheel, never changes the number.
         """
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
@@ -68,9 +69,9 @@ class RealObject:
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, counts: Collection[int]) -> bool:
-        """Return whether such an object can have pieces in these ``counts``, the number of equal pieces of each kind.
+        """Return whether a deck, die or wheel can have this many equal pieces of each kind; several decks may be mixed.
 
-        For example: 52 cards of which no two are equal.
+        For example, no two of the 52 cards of one deck are equal.
         """
         packs = -(-sum(counts) // sum(self.pieces))
         both = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
