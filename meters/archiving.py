@@ -234,7 +234,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the verified index of identifiers to each medium that lacks it or has another one; return files written."""
+        """Copy the verified index of identifiers to each medium that lacks it or has another; return written files."""
         if index is None:
             return []
         lacking = self._archive.list_paths_lacking_index(index)
