@@ -176,7 +176,7 @@ def _deal_card(hands: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Dra
 
 
 def _build_display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, object]:
-    """Return both hands for the screen. ``hidden``: the bank's cards are not shown yet."""
+    """Return both hands of Super Pan 9 for the screen; ``hidden``: the bank's cards are not shown yet."""
     bank = ["??" for _ in hands["bank"]] if hidden else [format_card(card) for card in hands["bank"]]
     shown: list[object] = [
         {"id": "bank", "cards": bank, **({} if hidden else {"says": str(_count_points(hands["bank"]))})},
@@ -212,7 +212,7 @@ def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 def _compute_chances(
     hand: tuple[int, ...], decks: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
-    """Return the chances to win (1), push (0) and lose (-1) with a hand, first if it stands, then if it draws."""
+    """Return the chances to win (1), push (0) and lose (-1) with a Super Pan 9 hand: if it stands, and if it draws."""
     counts_left = list(_count_cards_by_points(decks))
     for points in hand:
         counts_left[points] -= 1
@@ -229,7 +229,7 @@ def _compute_chances(
 
 
 def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping[int, Fraction]:
-    """Return the chances that a player's ``points`` win (1), push (0) and lose (-1) against the bank.
+    """Return the chances that a hand's ``points`` win (1), push (0) and lose (-1) against the bank of Super Pan 9.
 
     The bank's hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
