@@ -87,7 +87,7 @@ class Archivist:
             for number, item in enumerate(self._source.iter_sealed_entries(through)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
-                gathered.see(item.entry)
+                gathered.add_entry(item.entry)
                 if item.entry.sequence == last:
                     head_hex = item.entry.hash_hex
                     break
@@ -199,7 +199,7 @@ class Archivist:
         return True
 
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """Return the file of the first copy of a segment in which every block is proved, step by step."""
+        """Return the file of the first intact copy of an archive segment, verifying one block per iteration."""
         reasons = []
         for copy in copies:
             try:
@@ -234,7 +234,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the verified index of identifiers to each medium without it or with another; return files written."""
+        """Copy the verified index of identifiers to each medium that lacks it or has another; return written files."""
         if index is None:
             return []
         lacking = self._archive.list_paths_lacking_index(index)

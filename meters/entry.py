@@ -256,10 +256,10 @@ def _check_written(raw: object, body: bytes) -> None:
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
-    """Return the transaction in an entry's bytes; ``raw`` is the parsed JSON of ``body``.
+    """Return the transaction that a journal entry's bytes contain; ``raw`` is the parsed JSON of ``body``.
 
-    Parsed JSON can only be nested too deeply or contain invalid characters. Its parts are checked one by one
-    if the bytes do not rule that out.
+    The entry's JSON was parsed already, so it can only be nested too deeply or contain invalid characters.
+    The slow check of each part is made only if the bytes do not rule that out.
     """
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):

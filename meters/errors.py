@@ -22,7 +22,7 @@ class Overdrawn(JournalError):
 
 
 class UnknownTransfer(JournalError):
-    """Error: a settle or void names a reservation of value that is not pending; nothing was written."""
+    """Error: a transfer to be settled or voided has no pending reservation in the ledger; nothing was written."""
 
 
 class IdConflict(JournalError):

@@ -59,8 +59,8 @@ class Gatherer:
         """Plays started but not ended in this segment, by the id of their beginning."""
         self._records: list[bytes] = []
 
-    def see(self, entry: StoredEntry) -> None:
-        """Add the identifier index records of the segment's next entry."""
+    def add_entry(self, entry: StoredEntry) -> None:
+        """Add the segment's next entry to the identifier index records that are being collected."""
         play = parse_play_start(entry.id)
         if parse_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):

@@ -31,8 +31,8 @@ from meters.storage import Storage
 FILE_NAME: Final = "medium.json"
 
 
-class Which(StrEnum):
-    """One of the machine's two storage media: the first contains the database, the second the log."""
+class MediumName(StrEnum):
+    """Names of the machine's two storage media: the first contains the database, the second the log."""
 
     FIRST = "first"
     SECOND = "second"
@@ -49,7 +49,7 @@ class Label:
 
     machine: str
     machine_id: str
-    which: Which
+    which: MediumName
     id: str
     beside: str
     pairing: int = 1
@@ -69,8 +69,8 @@ class Label:
 
     @classmethod
     def _from_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the label in its stored form."""
-        return cls(**{**stored, "which": Which(stored["which"])})
+        """Return the medium's label from its stored form."""
+        return cls(**{**stored, "which": MediumName(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
         """Write the label to the medium in ``folder``, durably."""
@@ -144,9 +144,9 @@ def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
 
 def _pair_labels(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pairing:
     """Return the pairing of two labelled media. Raises :class:`JournalUnwritable` if they are swapped."""
-    if (first.which, second.which) == (Which.SECOND, Which.FIRST):
+    if (first.which, second.which) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are in each other's place")
-    if second.machine != first.machine or second.which is not Which.SECOND:
+    if second.machine != first.machine or second.which is not MediumName.SECOND:
         whose = second.machine_id or second.machine
         return Pairing(
             journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {whose}"
@@ -179,7 +179,7 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
 
     Raises :class:`JournalUnwritable` if they are of two machines.
     """
-    if second.which is not Which.SECOND:
+    if second.which is not MediumName.SECOND:
         raise JournalUnwritable(f"{second_dir}: the medium is a {second.which} one, not a second")
     if storage.exists(state_dir / KEY_NAME):
         if not _have_same_key(storage, state_dir, second_dir):
@@ -188,7 +188,7 @@ def _pair_without_first(storage: Storage, second: Label, state_dir: Path, second
     rebuilt = Label(
         second.machine,
         second.machine_id,
-        Which.FIRST,
+        MediumName.FIRST,
         create_medium_id(storage),
         second.id,
         second.pairing,
@@ -217,7 +217,7 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     Call this once the copies are intact and equal. In a new pair the older medium is labelled first: if the
     power fails in between, the other is still recognised as new or as the older of the two.
     """
-    if len(folders) != len(Which):
+    if len(folders) != len(MediumName):
         return
     found = [Label.read(storage, folder) for folder in folders]
     old = [stored if stored is not None and stored.machine == key.fingerprint else None for stored in found]
@@ -230,7 +230,7 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     for n in (0, 1) if new_second else (1, 0):
         stored = old[n]
         serial = machine_id or ("" if stored is None else stored.machine_id)
-        label = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
+        label = Label(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing)
         if label != stored:
             label.write(storage, folders[n])
 
@@ -258,7 +258,7 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_b
     new_label = Label(
         first.machine,
         first.machine_id,
-        Which.SECOND,
+        MediumName.SECOND,
         create_medium_id(storage),
         first.id,
         first.pairing + 1,

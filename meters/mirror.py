@@ -123,7 +123,7 @@ class Mirror:
         return best
 
     def _read_copy(self, folder: Path) -> _Copy:
-        """Return the copy of the value in one folder, verified; an invalid copy states why."""
+        """Return the copy of a mirrored value in one folder; if it is not valid, the copy states why."""
         path = folder / self._name
         try:
             data = read_file(self._storage, path)

@@ -142,7 +142,7 @@ def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Seque
 
 
 def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
-    """Return the credit added at a play's position between an entry and its start, by source account."""
+    """Return the credit added at a play's position after entry ``since`` and before the play, by source account."""
     added: Counter[str] = Counter()
     for entry in view.entries(since=since, until=start.sequence):
         if _read_position(entry) != _read_position(start):

@@ -63,7 +63,7 @@ class Salvage(Generic[W]):
     seen: W = field(repr=False)
 
     def to_json(self) -> dict[str, JSON]:
-        """Return what could be read as the JSON that the new journal stores."""
+        """Return what could be read of the damaged journal, as the JSON that the new journal stores."""
         return {
             "sequence": self.sequence,
             "head": self.head_hex,

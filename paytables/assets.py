@@ -166,7 +166,7 @@ def _find_svg_error(data: bytes) -> str:
     count = numbers = shapes = 0
 
     def check_element(name: str, attributes: Mapping[str, str]) -> None:
-        """Count an element and its shapes and numbers, and note what the screen cannot draw of it."""
+        """Count an SVG element with its shapes and numbers, and record as errors what the screen cannot draw of it."""
         nonlocal count, numbers, shapes
         count += 1
         plain = name.rpartition("}")[2].lower()
@@ -181,7 +181,7 @@ def _find_svg_error(data: bytes) -> str:
         trouble.extend(_iter_element_errors(plain, attributes))
 
     def check_style(text: str) -> None:
-        """Note what the screen cannot draw of a style."""
+        """Record as errors what the screen cannot draw of an SVG style."""
         trouble.extend(_iter_style_errors(text))
 
     def refuse_document_type(*_: object) -> None:

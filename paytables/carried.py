@@ -22,7 +22,7 @@ _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
 def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the definition with ``[proved]`` replaced by the figures in it, as the families' models expect."""
+    """Return a definition whose table ``[proved]`` is without its digest, as the models of the game families expect."""
     proved = data.get(PROVED)
     if not isinstance(proved, Mapping) or DIGEST not in proved:
         return data

@@ -118,6 +118,7 @@ class Art(Strict):
     @field_validator("sounds", mode="after")
     @classmethod
     def _check_sounds(cls, sounds: dict[str, str]) -> dict[str, str]:
+        """Refuse a sound for an event that has none."""
         unknown = [name for name in sounds if name not in SOUNDS]
         if unknown:
             raise ValueError(f"no sound {unknown[0]!r}; {format_known_names(unknown[0], SOUNDS)}")
@@ -244,7 +245,7 @@ def _find_by_text(table: Any, part: str) -> Any:
 
 
 def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
-    """Yield the keys of every table in a definition's model."""
+    """Yield the keys of each table that a definition's model has, with their schemas."""
     schema = model.model_json_schema()
     for table in (schema, *schema.get("$defs", {}).values()):
         if "properties" in table:

@@ -28,7 +28,7 @@ class ChoiceError(PaytableError):
 
 
 class ReplayError(PaytableError):
-    """Recorded random draws that do not fit the replayed game: the first difference."""
+    """Error: recorded random draws do not fit the replayed game; the text states the first difference."""
 
 
 class AnalysisError(PaytableError):

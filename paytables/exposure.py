@@ -82,7 +82,10 @@ class _Reach:
         return cached[len(bets)]
 
     def _find_bet_sums(self, spot: Spot, credits_: int) -> Sums:
-        """Return the sums of a bet of ``credits_`` on a spot, with its raises and the bets it makes possible."""
+        """Return the totals that a bet on a spot can reach with its raises and the bets it makes possible.
+
+        Totals are in credits, ``credits_`` is the bet itself.
+        """
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
         for follower in self._following[spot.id]:

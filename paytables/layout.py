@@ -385,7 +385,7 @@ class TableRules(Tableless):
         raise NotImplementedError
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return the betting spots in the table's current state."""
+        """Return the table's betting spots in its current state."""
         return self.cloth.spots
 
     @property

@@ -24,7 +24,7 @@ def find_readings(figure: str) -> tuple[set[int], set[int]]:
 
 
 def find_figures(*texts: str) -> set[int]:
-    """Return every number that the given texts mention, in either reading."""
+    """Return every number that the given texts mention; ``2 500`` counts as 2500 and as 2 and 500."""
     return {
         number
         for text in texts

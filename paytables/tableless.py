@@ -10,14 +10,18 @@ from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, Wa
 class _Analysed(Protocol):
     """Rules of a game that compute the figures of one wager."""
 
-    def analyse_wager(self, wager: Wager) -> BetAnalysis: ...
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the exact figures of a wager."""
+        ...
 
 
 class _Offering(Protocol):
     """Rules of a game that list the possible total bets."""
 
     @property
-    def bet_options(self) -> tuple[int, ...]: ...
+    def bet_options(self) -> tuple[int, ...]:
+        """Return every possible total bet, in credits."""
+        ...
 
 
 class Tableless:
@@ -68,7 +72,7 @@ class Tableless:
         return (), None
 
     def find_highest_round_return(self: "_Analysed", wager: Wager) -> int | None:
-        """Return the highest win of the wager: nothing else can win in its round.
+        """Return the highest win of the wager, which is all that its round can win: no other bet is on the table.
 
         None if answers may add to the stake, because the figures subtract the added amount from a win.
         """

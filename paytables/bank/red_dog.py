@@ -190,7 +190,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
 
 
 def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:
-    """Return the cards and their spread for the screen."""
+    """Return the red dog cards and their spread, as the screen displays them."""
     return {
         "kind": "table",
         "felt": "cards",

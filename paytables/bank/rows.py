@@ -66,7 +66,7 @@ class _Rows:
         self.longest, self.u = longest, self.t
 
     def counted(self) -> tuple[Fraction, Fraction]:
-        """Return the probabilities that both rows end on the same point, and that both end on 31.
+        """Return the probabilities that both rows of trente et quarante end on the same point, and that both end on 31.
 
         Card values are added from ten down to the ace. ``free`` are rows whose last card is not chosen yet;
         ``ended`` are rows whose last card is chosen. A row that ends on 30 + d has its last card among the
@@ -96,15 +96,16 @@ class _Rows:
         )
 
     def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
-        """Return the cells repacked with room for more cards: ``cards`` powers of t beside each power of u.
+        """Return the cells of trente et quarante rows repacked with room for more cards.
 
-        While only high cards were added, few powers are needed.
+        A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power
+        of u. While only high cards were added, few powers are needed.
         """
         before, self.u = self.u, self.t * cards
         mask = (1 << before) - 1
 
         def widen_cell(cell: int) -> int:
-            """Return one cell's number with its powers of u moved apart."""
+            """Return a cell of trente et quarante row sums with more room for cards between its powers of u."""
             found, second = 0, 0
             while cell:
                 found |= (cell & mask) << (second * self.u)
@@ -116,11 +117,11 @@ class _Rows:
     def _add_cards_of_value(
         self, cells: Cells, value: int, max_sum: int, min_joint_sum: int, *, half: bool
     ) -> list[list[int]]:
-        """Return the cells after adding any number of cards of ``value`` to either row.
+        """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
-        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller ones, the
-        cards of lower values are too few to reach the required sums. ``half``: keep only one of two unequal
-        sums.
+        Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller
+        ones, the cards of lower values are too few to reach the required sums. ``half``: keep only one of two
+        unequal sums.
         """
         size = range(LAST + 1)
         count = self.counts[value]
@@ -138,7 +139,10 @@ class _Rows:
     def _count_ways_into(
         self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int
     ) -> int:
-        """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row."""
+        """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row.
+
+        The rows are those of trente et quarante.
+        """
         found, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, place = cells[sum_before], 0, 0
@@ -151,7 +155,7 @@ class _Rows:
         return found
 
     def _count_ways_with_aces(self, cells: Cells, end: int) -> int:
-        """Return the ways in which both rows reach the sum ``end`` when each is completed with aces."""
+        """Return the ways in which both trente et quarante rows reach ``end`` when each is completed with aces."""
         count, found = self.counts[1], 0
         for i in range(min(count, end) + 1):
             for j in range(min(count - i, i) + 1):
@@ -160,7 +164,7 @@ class _Rows:
         return found
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the terms of a packed cell: cards in the first row, cards in the second row, and number of ways."""
+        """Yield a packed cell of trente et quarante rows: cards in the first row, in the second row, and ways."""
         second = 0
         while cell:
             line, first = cell & ((1 << self.u) - 1), 0
@@ -172,14 +176,17 @@ class _Rows:
             cell, second = cell >> self.u, second + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
-        """Return the cell with each way multiplied by the number of choices of the last card in each row."""
+        """Return the cell with each way multiplied by the number of cards that may be the last one of each row."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
             for first, second, ways in self._iter_terms(cell)
         )
 
     def _compute_chance(self, cell: int) -> Fraction:
-        """Return the probability of the ways in a cell, with every order of the cards before the rows' last ones."""
+        """Return the probability of the ways in a cell of trente et quarante rows.
+
+        Every order of the cards before the rows' last ones counts.
+        """
         orders = sum(
             ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
             for first, second, ways in self._iter_terms(cell)

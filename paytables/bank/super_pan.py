@@ -245,7 +245,7 @@ def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 def _compute_chances(
     hand: tuple[int, ...], decks: int
 ) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
-    """Return the chances to win (1), push (0) and lose (-1) with a hand, first if it stands, then if it draws."""
+    """Return the chances to win (1), push (0) and lose (-1) with a Super Pan 9 hand: if it stands, and if it draws."""
     counts_left = list(_count_cards_by_points(decks))
     for points in hand:
         counts_left[points] -= 1
@@ -262,7 +262,7 @@ def _compute_chances(
 
 
 def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping[int, Fraction]:
-    """Return the chances that a player's ``points`` win (1), push (0) and lose (-1) against the bank.
+    """Return the chances that a hand's ``points`` win (1), push (0) and lose (-1) against the bank of Super Pan 9.
 
     The bank's hand is dealt from ``counts_left``, the number of remaining cards by points.
     """

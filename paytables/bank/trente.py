@@ -70,7 +70,7 @@ class Taille(ShoeRules):
 
 
 class ChanceBet(BankBet):
-    """A bet on one of the four even-money chances: black, red, colour, inverse."""
+    """A bet on one of the four even-money chances of trente et quarante: black, red, colour, inverse."""
 
     on: Chance
 
@@ -130,7 +130,7 @@ class Coup:
 
     @property
     def won(self) -> frozenset[str]:
-        """Return the two of the four chances that win the coup; empty if it decides nothing."""
+        """Return which of the four chances of trente et quarante win the coup; empty if it decides nothing."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
         row = ROWS[self.points[1] < self.points[0]]
@@ -245,7 +245,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED)}
 
         def find_fate(bet: Held) -> Fate:
-            """Return what the coup does to a bet; ``insured`` has the bets with insurance."""
+            """Return what the coup of trente et quarante does to a bet."""
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle_or_imprison(bets, find_fate, shown, "refait")
@@ -362,7 +362,7 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
 
 
 def _count_points(row: Sequence[Card]) -> int:
-    """Return the points of a row of cards."""
+    """Return the points of a row of trente et quarante."""
     return sum(POINTS[rank_of(card)] for card in row)
 
 
@@ -380,7 +380,7 @@ def _build_table_state(shoe: Mapping[str, object] | None, held: Sequence[Held]) 
 
 
 def _build_display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object]:
-    """Return both rows of cards and the result of the coup for the screen."""
+    """Return both rows of cards of trente et quarante and the result of the coup, for the screen."""
     chances = sorted(coup.won - {coup.result})
     return {
         "kind": "table",

@@ -180,7 +180,10 @@ def _compare_ranks(player_card: Card, bank_card: Card) -> int:
 
 
 def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
-    """Return the settlement of the main bet by the first cards, which are not equal (``order``: 1 or -1)."""
+    """Return the settlement of the main bet of casino war by first cards that differ.
+
+    ``order`` is 1 if the player's card is higher, or -1 if it is lower.
+    """
     return settle_bet(bet, rule.pays if order > 0 else None)
 
 
@@ -210,7 +213,7 @@ def _build_deal_cue(hands: Mapping[int, Sequence[Card]], owner: int) -> Cue:
 
 
 def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> dict[str, object]:
-    """Return all hands for the screen of the seat ``viewer``; all cards of war are dealt face up."""
+    """Return all hands for the screen of the seat ``viewer``; all cards of casino war are dealt face up."""
     return {
         "kind": "table",
         "felt": "cards",

@@ -71,7 +71,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
 
 
 def _list_pairs() -> list[Pair]:
-    """Return every pair for which a stored play says whether it is split, in the order of the answers."""
+    """Return every blackjack pair for which a stored play says whether it is split, in the order of its bytes."""
     return [
         (up, pair, fewer)
         for up in range(ACES, TEN + 1)
@@ -81,7 +81,7 @@ def _list_pairs() -> list[Pair]:
 
 
 def _list_insurable_hands(decks: int) -> list[int]:
-    """Return every hand of two cards, in the order in which a stored play says whether it is insured."""
+    """Return every blackjack hand of two cards, in the order in which a stored play says whether it is insured."""
     return [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
 
 
@@ -109,17 +109,17 @@ class PlayData:
 
     @cached_property
     def places(self) -> dict[Question, int]:
-        """Return the index of the answer to each question about a hand, in the play's bytes."""
+        """Return the index of the answer to each question about a blackjack hand, in the play's bytes."""
         house = self.house
         return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
     @property
     def size(self) -> int:
-        """Return the number of bytes of a stored play for these house rules."""
+        """Return the number of bytes of a stored blackjack play for these house rules."""
         return len(self.places) + len(_list_pairs()) + len(_list_insurable_hands(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
-        """Return the play's answer for a hand that is not split: stand, hit or double."""
+        """Return the play's answer for a blackjack hand that is not split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678 is not None and hand in SUITED
         return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
@@ -133,7 +133,7 @@ class PlayData:
         return self.text[len(self.places) + _list_pairs().index((up, pair, fewer))]
 
     def should_insure(self, values: Sequence[int]) -> bool:
-        """Return whether the play insures a hand of two cards with these values."""
+        """Return whether the play insures a blackjack hand of two cards with these values."""
         hands = _list_insurable_hands(self.house.decks)
         return bool(self.text[-2 - len(hands) + hands.index(_pack_hand(values))])
 
@@ -143,7 +143,7 @@ class PlayData:
 
 
 def _pack_hand(values: Sequence[int]) -> int:
-    """Return a hand, given as card values, as an integer with the count of each value."""
+    """Return a blackjack hand, given as card values, as an integer with the count of each value."""
     return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
 
 

@@ -53,7 +53,7 @@ class Chart:
     pairs: set[tuple[int, int]] = field(default_factory=set)
 
     def answer(self, up: int, values: Sequence[int], best: int, *, soft: bool, options: Iterable[int]) -> int:
-        """Return the chart's answer for a hand that is not split, or the best alternative among ``options``.
+        """Return the chart's answer for a blackjack hand that is not split, or the best alternative among ``options``.
 
         ``best`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.
@@ -64,10 +64,10 @@ class Chart:
         return otherwise if otherwise in options else STAND
 
     def build_chooser(self, table: Table) -> Chooser:
-        """Return the function that answers each question about a hand as this chart does."""
+        """Return the function that answers each question about a blackjack hand as this chart does."""
 
         def choose_from_chart(kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-            """Return the chart's answer to a question about a hand, of those among ``options``."""
+            """Return the chart's answer to a question about a blackjack hand, of those among ``options``."""
             known = table.rounds[0].known[hand]
             return self.answer(kind.up, list_values(hand), known.best, soft=known.soft, options=options)
 
@@ -84,7 +84,7 @@ class Chart:
 
 
 def guess_first_answer(cell: Cell) -> Answer:
-    """Return the answer for a total with which the search for the best chart begins.
+    """Return the answer for a blackjack total with which the search for the best chart begins.
 
     Totals that no hand reaches keep it.
     """
@@ -138,7 +138,7 @@ def find_best_chart(table: Table) -> Chart:
 
 @dataclass(slots=True)
 class _HandInSearch:
-    """One hand in the search for the best chart, with its value for each answer.
+    """One hand in the search for the best blackjack chart, with its value for each answer.
 
     ``stand`` and ``double`` are values, ``double`` None if not permitted. ``drawn`` is the value of drawing
     if the hands after it, ``children``, were worth nothing; None if drawing is not permitted.
@@ -153,13 +153,16 @@ class _HandInSearch:
     weight: int | Fraction = 0
 
     def find_answer_index(self, answer: Answer) -> int:
-        """Return the answer that this hand gets: the chart's, or the alternative if that is not permitted."""
+        """Return the answer that this blackjack hand gets: the chart's, or the alternative if that is not permitted."""
         if answer[1] and self.double is not None:
             return DOUBLE
         return HIT if answer[0] == HIT and self.drawn is not None else STAND
 
     def compute_value(self, answer: Answer) -> int:
-        """Return the hand's value with a chart's answer. The hands after a draw must already have their values."""
+        """Return the blackjack hand's value with a chart's answer.
+
+        The hands after a draw must already have their values.
+        """
         answer_index = self.find_answer_index(answer)
         if answer_index == DOUBLE:
             return self.double or 0
@@ -172,7 +175,7 @@ class _HandInSearch:
 
 @dataclass(slots=True)
 class _Pair:
-    """A pair that may be split, in the search for the best chart.
+    """A blackjack pair that may be split, in the search for the best chart.
 
     It has the hand played unsplit, its part of the orders, and the hands after the split.
     """
@@ -183,7 +186,7 @@ class _Pair:
 
     @property
     def gain(self) -> Fraction:
-        """Return by how much splitting the pair increases the value of a play."""
+        """Return by how much splitting the blackjack pair increases the value of a play."""
         return sum(hand.value for hand in self.starts) - self.unsplit.value * self.part
 
 
@@ -213,7 +216,7 @@ class _Column:
             self.cells[place.cell].append(place)
 
     def _build_hands(self, branch: Branch) -> dict[int, _HandInSearch]:
-        """Return every hand of two and more cards that a branch may reach, those with fewer cards first.
+        """Return every blackjack hand of two and more cards that a branch may reach, those with fewer cards first.
 
         A branch is the first deal, or hands of a split.
         """
@@ -232,7 +235,7 @@ class _Column:
         return found
 
     def _compute_answer_values(self, hand: int, branch: Branch) -> dict[int, int]:
-        """Return the value of each answer for a hand if the hands after a draw are worth nothing.
+        """Return the value of each answer for a blackjack hand if the hands after a draw are worth nothing.
 
         It is averaged over whether the cards are of one suit.
         """
@@ -253,7 +256,7 @@ class _Column:
         return found
 
     def improve(self, chart: Chart) -> None:
-        """Improve the answers against this first card until none changes, and put them into ``chart``."""
+        """Improve the answers against this first card of the dealer until none changes, and put them into ``chart``."""
         answers = {cell: guess_first_answer(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
@@ -269,7 +272,7 @@ class _Column:
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
     def _count_orders(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
-        """Set the weight of each hand: the number of orders of cards in which these answers lead to it."""
+        """Set the weight of each blackjack hand: the number of orders of cards in which these answers lead to it."""
         for hand in self.ordered:
             hand.weight = 0
         for hand, orders in self.starts:
@@ -285,7 +288,7 @@ class _Column:
                     child.weight += hand.weight
 
     def _choose_best_answer(self, cell: Cell, current_answer: Answer) -> Answer:
-        """Return the best answer for a total; of equal ones ``current_answer``.
+        """Return the best answer for a blackjack total; of equal ones ``current_answer``.
 
         The values of the total's hands are set by it.
         """

@@ -75,7 +75,7 @@ def _iter_deal_orders(
 
 
 def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
-    """Yield one next card of each kind that the rows distinguish, and the number of suits it represents.
+    """Yield one next card of each kind that a side bet's rows distinguish, and the number of suits it represents.
 
     All suits that were not dealt yet are equivalent. If a row requires colours, only suits of the same colour
     are equivalent; before the first card the colours are equivalent too, unless a row names one.
@@ -93,7 +93,7 @@ def _iter_different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterato
 
 
 def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
-    """Return whether the dealt cards may become a row of the side bet with more cards.
+    """Return whether the dealt cards may become a row of the blackjack side bet with more cards.
 
     True is only an upper bound: it may still be impossible.
     """

@@ -195,7 +195,7 @@ def _analyse_stakes(
     )
 
     def compute_rtp(mean: str, side_returns: Fraction) -> Fraction:
-        """Return the return per credit of all bets, from the hand's mean net and the side bets' returns."""
+        """Return the return per credit of all blackjack bets, from the hand's mean net and the side bets' returns."""
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
@@ -244,7 +244,7 @@ def _analyse_stakes(
 
 
 def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
-    """Return the figures of the bet on the hand with its win distribution; ``hand`` is its stake in credits."""
+    """Return the figures of the bet on a blackjack hand with its win distribution; ``hand`` is its stake in credits."""
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand:
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}

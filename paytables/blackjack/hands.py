@@ -26,22 +26,22 @@ def build_shoe(decks: int) -> Shoe:
 
 
 def pack_counts(counts: Sequence[int]) -> int:
-    """Return a hand's counts of card values as one integer; counts above a hand's maximum are reduced to it."""
+    """Return a blackjack hand's counts of card values as one integer, each limited to a hand's maximum."""
     return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
 
 
 def is_within(inner: int, outer: int) -> bool:
-    """Return whether the cards of the packed hand ``inner`` are all contained in the packed hand ``outer``."""
+    """Return whether the packed blackjack hand ``outer`` contains all cards of the packed hand ``inner``."""
     return (outer | _FREE) - inner & _FREE == _FREE
 
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
-    """Return the number of cards of each value (ace, two, ... ten) in a packed hand."""
+    """Return the number of cards of each value (ace, two, ... ten) in a packed blackjack hand."""
     return tuple([hand >> BITS * n & MANY for n in range(TEN)])
 
 
 def list_values(hand: int) -> list[int]:
-    """Return the values of the cards of a packed hand, ascending."""
+    """Return the values of the cards of a packed blackjack hand, ascending."""
     return [n + 1 for n, count in enumerate(unpack_counts(hand)) for _ in range(count)]
 
 
@@ -76,16 +76,17 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
 
 @cache
 def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
-    """Return every hand of up to 21 that contains all cards of ``start``, those with fewer cards first."""
+    """Return every blackjack hand of up to 21 that contains all cards of ``start``, those with fewer cards first."""
     return [hand for hand in list_every_hand(shoe) if is_within(start, hand)]
 
 
 @dataclass(slots=True)
 class Parts:
-    """Coefficients with which the hands of a split are summed, for a shoe that lacks some cards of the pair's value.
+    """Coefficients with which the hands of a blackjack split are summed.
 
-    ``plain`` is for a hand whose second card is not of that value; ``paired`` for one whose second card is,
-    and which may not be split again. The other two are those of the hand that has the box's first stake.
+    The shoe lacks some cards of the pair's value. ``plain`` is for a hand whose second card is not of that
+    value; ``paired`` for one whose second card is, and which may not be split again. The other two are those
+    of the hand that has the box's first stake.
     """
 
     plain: int = 0
@@ -96,7 +97,7 @@ class Parts:
 
 @cache
 def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
-    """Return the coefficients with which the hands of a pair split into up to ``hands`` hands are summed.
+    """Return the coefficients with which the hands of a blackjack pair split into up to ``hands`` hands are summed.
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
     may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
@@ -126,7 +127,10 @@ def compute_split_coefficients(hands: int) -> tuple[Parts, ...]:
 def _iter_second_card_orders(
     max_hands: int, hands: int, done: int, resplits: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield the counts of each order of a split's second cards: resplits, finished hands, hands open at the limit."""
+    """Yield the counts of each order of the second cards of a blackjack split.
+
+    They are the numbers of resplits, of finished hands, and of hands open at the limit.
+    """
     if done == hands:
         yield resplits, done, 0
     elif hands == max_hands:

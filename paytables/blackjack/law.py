@@ -103,7 +103,7 @@ class _NetDistribution:
         self.first_stake_only = house.hole or house.original_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
-        """Return the probability of each net of one initial stake.
+        """Return the probability of each net of one initial blackjack stake.
 
         If a pair is split into three hands, the result has only the right mean and variance.
         """
@@ -191,7 +191,7 @@ class _NetDistribution:
     def _count_split_hand_ends(
         self, round_: Round, branches: Iterable[Branch], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the ways in which one hand of a split may end, over several branches of it.
+        """Return the ways in which one hand of a blackjack split may end, over several branches of it.
 
         ``first``: it has the box's first stake.
         """
@@ -208,7 +208,7 @@ class _NetDistribution:
     def _count_hand_ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """Return the number of ways in which a blackjack hand may end with each cards and nets.
+        """Return the number of ways in which a blackjack hand may end, by its cards and its nets.
 
         ``starts`` has the number of orders of each hand of two cards; ``first``: the hand has the box's first
         stake.
@@ -266,13 +266,13 @@ class _NetDistribution:
 
 
 def _add_nets(nets: Nets, beside: Nets) -> Nets:
-    """Return, for each result of the dealer, the sum of a hand's nets and further nets."""
+    """Return, for each result of the dealer, the sum of a blackjack hand's net and the net of other bets on it."""
     return tuple(map(sum, zip(nets, beside, strict=True)))
 
 
 # ------------------------------------------------------------ hands together
 def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
-    """Return the sums for one hand alone, which ends as in ``ends``.
+    """Return the sums for one blackjack hand alone, which ends as in ``ends``.
 
     ``removed`` are further cards out of the shoe, as a packed hand.
     """
@@ -281,7 +281,7 @@ def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
 
 
 def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
-    """Return the sums of several hands of a box, ``some``, and one more hand, which ends as in ``ends``."""
+    """Return the sums of several hands of a blackjack box, ``some``, and one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
@@ -302,7 +302,7 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
 def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Add one more hand's ways to end to the joint ways of several hands; the result is added to ``found``."""
+    """Combine one more blackjack hand with the joint results of several hands; add the result to ``found``."""
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
@@ -321,7 +321,7 @@ def _add_hand(
 def _iter_net_chances(
     round_: Round, sums: _Sums, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield each net of some hands of a box with its probability, multiplied by ``times``.
+    """Yield each net that the summed blackjack hands may give against the dealer, with its probability times ``times``.
 
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """

@@ -115,7 +115,7 @@ class Table:
         take: Taker,
         found: Result,
     ) -> Sums:
-        """Return the sums of nets and added stakes of a pair, split or not as ``take`` decides.
+        """Return the sums of nets and added stakes of a blackjack pair, split or not as ``take`` decides.
 
         If only cards of one rank may be split, only those orders are.
         """
@@ -158,27 +158,27 @@ class Table:
 
 
 def choose_best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Return the answer with the highest value; of equal ones the one that stakes less."""
+    """Return the answer with the highest value to a question about a blackjack hand; of equal ones the cheaper."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
 def choose_worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Return the answer with the lowest value."""
+    """Return the answer with the lowest value to a question about a blackjack hand."""
     return min(options, key=lambda answer: options[answer][0])
 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the answer about two cards with the highest value, of equal ones the first."""
+    """Return the index of the answer about two blackjack cards with the highest value, of equal ones the first."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
-    """Return the index of the answer about two cards with the lowest value."""
+    """Return the index of the answer about two blackjack cards with the lowest value."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
 def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
-    """Return 0: do not split, insure or take even money."""
+    """Return 0 to a question about two blackjack cards: do not split, insure or take even money."""
     return 0
 
 
@@ -196,7 +196,7 @@ def record_answers(choose: Chooser, into: dict[Question, int]) -> Chooser:
     """Return a blackjack play with the same answers that also stores each of them in ``into``."""
 
     def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
-        """Return the answer of ``choose`` to a question about a hand, after storing it."""
+        """Return the player's answer to a question about a blackjack hand, and record it in the play's answers."""
         into[kind, hand, suited] = choose(kind, hand, suited, options)
         return into[kind, hand, suited]
 

@@ -48,7 +48,7 @@ QUARTER: Final = "insurance_quarter"
 
 
 def format_spot_id(name: str, box: int) -> str:
-    """Return the id of a spot in a player's box (0 is the first), such as ``main`` or ``main-2``."""
+    """Return the id of a spot in a blackjack player's box (0 is the first), such as ``main`` or ``main-2``."""
     return name if not box else f"{name}-{box + 1}"
 
 
@@ -79,12 +79,12 @@ class Hand:
 
     @property
     def values(self) -> list[int]:
-        """Return the values of the hand's cards."""
+        """Return the values of the blackjack hand's cards."""
         return [value_of(card) for card in self.cards]
 
     @property
     def points(self) -> int:
-        """Return the best total of the hand."""
+        """Return the best blackjack total of the hand."""
         return compute_best_total(self.values)[0]
 
     @property
@@ -94,7 +94,7 @@ class Hand:
 
     @property
     def staked(self) -> int:
-        """Return the stakes on the hand that are not settled yet, in credits."""
+        """Return the stakes on the blackjack hand that are not settled yet, in credits."""
         return sum(piece.bet.credits for piece in self.pieces)
 
 
@@ -480,7 +480,7 @@ def _has_bets_against(hand: Hand, against: int) -> bool:
 
 
 def _accept_every_piece(_: Piece) -> bool:
-    """Return True: every stake on the hand is settled."""
+    """Return True: every stake on the blackjack hand is settled."""
     return True
 
 
@@ -489,7 +489,7 @@ def _settle_pieces(
     settle: Callable[[Bet], Settlement],
     is_included: Callable[[Piece], bool] = _accept_every_piece,
 ) -> Iterator[Settlement]:
-    """Settle those stakes on a player's hand for which ``is_included`` is true, combining those on one spot."""
+    """Settle those stakes on a blackjack hand for which ``is_included`` is true, combining those on one spot."""
     stakes: dict[tuple[str, int], int] = {}
     for piece in filter(is_included, hand.pieces):
         key = piece.bet.spot, piece.bet.seat
@@ -502,7 +502,7 @@ def _settle_pieces(
 
 
 def _list_added_pieces(box: Box, hand: Hand) -> list[Piece]:
-    """Return the stakes that a double or split adds: each bet on the hand once more, on the same terms."""
+    """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
     main = format_spot_id(MAIN, box.number)
     return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
 

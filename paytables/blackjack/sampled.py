@@ -75,7 +75,7 @@ def sample(
         compile_kernel(_draw_card, counts_references=False),
         compile_kernel(_record_shoe_and_shuffle, counts_references=False),
         compile_kernel(_split, counts_references=False),
-        compile_kernel(_hand, counts_references=False),
+        compile_kernel(_play_hand, counts_references=False),
         compile_kernel(_draw_dealer_hand, counts_references=False),
         compile_kernel(_settle, counts_references=False),
     )
@@ -106,7 +106,7 @@ def sample(
 
 
 def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
-    """Return the standard error of the mean net of simulated rounds.
+    """Return the standard error of the mean net of simulated blackjack rounds.
 
     It comes from whole shoes, because the rounds of one shoe are dependent.
     """
@@ -186,7 +186,10 @@ class _Tables(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """The hands of a simulated box: cards, card counts, indices, stakes, immediate wins, and whether of one suit."""
+    """The hands of a simulated blackjack box, as arrays.
+
+    They are cards, card counts, indices, stakes, immediate wins, and whether the cards are of one suit.
+    """
 
     first: Ints
     second: Ints
@@ -209,7 +212,7 @@ class _Steps(NamedTuple):
 
 
 def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
-    """Draw a random card from the simulated shoe; every remaining card is equally likely."""
+    """Draw a random card from the simulated blackjack shoe; every remaining card is equally likely."""
     words, cards, at = shoe
     cards_left = np.uint64(len(cards) - at[1])
     word_range = np.uint64(1 << 32)
@@ -227,7 +230,7 @@ def _draw_card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
 def _record_shoe_and_shuffle(
     steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
-    """Record the net of a finished simulated shoe and start a new one.
+    """Record the net of a finished simulated blackjack shoe and start a new one.
 
     Return False, without a new shoe, if enough rounds were played.
     """
@@ -254,7 +257,10 @@ def _record_shoe_and_shuffle(
 def _split(
     steps: _Steps, shoe: _Shoe, tables: _Tables, box: _Box, hand: int, hands: int
 ) -> None:  # pragma: no cover (compiled)
-    """Split a pair of the simulated box into two hands, moving later ones up; deal the first its second card."""
+    """Split a pair of the simulated blackjack box into two hands, and deal the first its second card.
+
+    Later hands of the box move up by one.
+    """
     first, second, many, node, stakes, won, same = box
     low = tables.values[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
@@ -267,7 +273,7 @@ def _split(
     same[hand] = first[hand] & 3 == second[hand] & 3
 
 
-def _hand(  # noqa: C901 (one loop for numba)
+def _play_hand(  # noqa: C901 (one loop for numba)
     steps: _Steps,
     shoe: _Shoe,
     rules: _Rules,
@@ -278,7 +284,7 @@ def _hand(  # noqa: C901 (one loop for numba)
     hands: int,
     pair: int,
 ) -> tuple[int, int]:  # pragma: no cover (compiled)
-    """Play a hand of the simulated box to its end, splitting it if the best play does.
+    """Play a hand of the simulated blackjack box to its end, splitting it if the best play does.
 
     Return the number of hands of the box, and the card value of the split pair (0: none).
     """

@@ -83,7 +83,7 @@ class House:
     suited_678: Fraction | None
 
     def may_double(self, values: Sequence[int], *, split: bool) -> bool:
-        """Return whether two cards of these values may be doubled; ``split``: the hand comes from a split."""
+        """Return whether two blackjack cards of these values may be doubled; ``split``: the hand comes from a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best, soft = compute_best_total(values)
@@ -97,14 +97,14 @@ class House:
 
 
 class Double(Strict):
-    """Rules on doubling (``[rules.double]``): which totals of two cards may be doubled, and if also after a split."""
+    """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and if also after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST)]] = frozenset({9, 10, 11})
     after_split: bool = False
 
 
 class Split(Strict):
-    """Rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
+    """Blackjack rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
@@ -113,6 +113,7 @@ class Split(Strict):
 
     @model_validator(mode="after")
     def _check_ace_hands(self) -> "Split":
+        """Refuse more hands for a split of aces than for other splits."""
         if self.ace_hands > self.hands:
             raise ValueError(f"{self.ace_hands} hands of aces, of {self.hands} at most")
         return self
@@ -143,7 +144,7 @@ class HouseRules(Strict):
 
 @cache
 def parse_patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
-    """Return the ranks of each hand that a side bet's row names, as sorted numbers."""
+    """Return the ranks of each hand that a blackjack side bet's row names, as sorted numbers."""
     return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named)
 
 
@@ -184,7 +185,7 @@ class Row(Strict):
         return self
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
-        """Return whether the cards have the suits or colour that this row of the side bet requires, if any."""
+        """Return whether the cards have the suits or colour that this blackjack side bet's row requires, if any."""
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
@@ -242,7 +243,7 @@ class Side(Strict):
 
     @property
     def cards(self) -> int:
-        """Return the largest number of the box's cards that may decide the side bet."""
+        """Return the largest number of the blackjack box's cards that may decide the side bet."""
         return max(row.cards for row in self.row)
 
     def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
@@ -258,11 +259,12 @@ class Side(Strict):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Side":
+        """Refuse a side bet with the id of a game's own stake, or with rows not in descending order of cards."""
         if self.id in RESERVED:
             raise ValueError(f"{self.id!r} is a stake of the game itself")
         counts = [row.cards for row in self.row]
         if counts != sorted(counts, reverse=True):
-            raise ValueError(f"{self.id}: rows with more cards must come after those with fewer")
+            raise ValueError(f"{self.id}: rows with more cards must come before those with fewer")
         return self
 
 
@@ -288,6 +290,7 @@ class Main(Strict):
 
     @model_validator(mode="after")
     def _check_least_hands(self) -> "Main":
+        """Refuse a minimum number of the dealer's hands to bet on that exceeds the number the dealer plays."""
         if self.least_hands > self.hands:
             raise ValueError(f"least_hands: {self.least_hands}, of {self.hands} that the dealer plays")
         return self

@@ -65,10 +65,10 @@ class Node:
     stand: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add the ways of another node to those of this hand, ``times`` times.
+        """Add the orders of cards that another blackjack node counts to this one's, ``times`` times.
 
-        Its ways against a blackjack are also added ``first`` times to those with the box's first stake. The
-        ways are divided by ``share``, which is a factor of each of them.
+        Orders against a blackjack are also added ``first`` times to those with the box's first stake. All are
+        divided by ``share``, which is a factor of each of them.
         """
         if share > 1:
             node = Node(
@@ -88,7 +88,7 @@ Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The hands of a split pair that are played by the same answers.
+    """The hands of a split blackjack pair that are played by the same answers.
 
     ``start`` is the hand with which they begin, ``tree`` has every hand that follows. ``without`` is the
     value of cards that are not drawn to the start, because such a card would have been split; 0 for none.
@@ -153,7 +153,7 @@ class Round:
         return compute_falling_factorial(self.cards, self.length)
 
     def _find_most_hands(self, pair: int) -> int:
-        """Return the maximum number of hands into which a pair of this value may be split."""
+        """Return the maximum number of hands into which a blackjack pair of this value may be split."""
         return self.house.ace_hands if pair == ACES else self.house.hands
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
@@ -213,7 +213,7 @@ class Round:
         return [(hand, hand + out) for hand in hands if is_within(hand + out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
-        """Return wins minus losses of standing, by the cards out of the shoe and the class of the total.
+        """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
 
         Each of ``shoes`` is a pair's value, how many cards of it are missing, and how many are left.
         """
@@ -227,7 +227,7 @@ class Round:
         return dict(zip(rows, self.dealer.compute_standing_values(removed, total), strict=True))
 
     def _build_tree(self, pair: int, fewer: int) -> Tree:
-        """Return the ways of every hand that can be reached from a shoe lacking ``fewer`` more cards of a pair.
+        """Return the ways of every blackjack hand, from a shoe that lacks ``fewer`` more cards of a pair.
 
         ``pair`` is the value of the pair that was split, or 0.
         """
@@ -250,7 +250,7 @@ class Round:
         return tree
 
     def _mix_shoes(self, split: Split, max_hands: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
-        """Return the branches of a split into up to ``max_hands`` hands, summed over the shoes they are dealt from."""
+        """Return the branches of a blackjack split into up to ``max_hands`` hands, summed over their shoes."""
         pair, one_card, two_cards = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
@@ -304,7 +304,7 @@ class Play:
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
 
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """Return the value of a hand on which the player stands with ``stakes`` stakes."""
+        """Return the value of a blackjack hand on which the player stands with ``stakes`` stakes."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._compute_immediate_win_value(node, self.house.sevens, stakes)
         lost = 0 if self.first_stake_only else node.blackjack
@@ -320,7 +320,7 @@ class Play:
         *,
         suited: bool,
     ) -> dict[int, Sums]:
-        """Return the value, and the mean additional stake, of each answer that is permitted for a hand.
+        """Return the value, and the mean additional stake, of each answer that is permitted for a blackjack hand.
 
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
@@ -353,7 +353,7 @@ class Play:
     def values(
         self, hand_values: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
     ) -> dict[int, Sums]:
-        """Return the value, and the mean additional stake, of every hand if ``choose`` gives the answers.
+        """Return the value, and the mean additional stake, of every blackjack hand if ``choose`` gives the answers.
 
         They are the hands of two and more cards in ``tree``.
         """
@@ -372,7 +372,10 @@ class Play:
         return found
 
     def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
-        """Return the value, and the mean additional stake, of a pair that is split into up to ``hands`` hands."""
+        """Return the value, and the mean additional stake, of a blackjack pair that is split.
+
+        ``hands`` is the maximum number of hands into which it is split.
+        """
         mean, staked = 0, 0
         for branch in split.branches[hands]:
             values = self.values(round_.known, branch.tree, branch.kind, choose)
@@ -383,7 +386,7 @@ class Play:
 
     @staticmethod
     def starts(hand_values: Mapping[int, HandValue], branch: Branch) -> list[int]:
-        """Return the hands of two cards with which a branch of a split starts."""
+        """Return the two-card blackjack hands with which a branch of a split starts."""
         if hand_values[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
         drawn = hand_values[branch.start].next
@@ -391,7 +394,7 @@ class Play:
 
     @staticmethod
     def pair_node(round_: Round, split: Split) -> Node:
-        """Return the ways in which the two cards of a pair that may be split are dealt."""
+        """Return the ways in which the two cards of a blackjack pair that may be split are dealt."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()
         node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))

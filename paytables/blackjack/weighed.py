@@ -80,9 +80,9 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     order_limbs: int,
     found: Ints,
 ) -> None:  # pragma: no cover (compiled)
-    """Add up, for each net, the products of removed cards' orders and dealer hands, in limbs, into ``found``.
+    """Add up into ``found``, for each net, the number of removed cards' orders times that of the dealer's hands.
 
-    ``found[0]`` has the positive and ``found[1]`` the negative ways.
+    Numbers are in limbs. ``found[0]`` has the positive and ``found[1]`` the negative ways.
     """
     lengths, limbs = more.shape
     hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)

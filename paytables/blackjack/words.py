@@ -147,7 +147,7 @@ def _choose_language(text: Text, code: str) -> str:
 
 
 def _format_totals(rules: HouseRules, code: str) -> str:
-    """Return the totals that may be doubled as text, with consecutive ones as from-to."""
+    """Return the card totals on which a blackjack player may double, as text, with consecutive totals as from-to."""
     runs: list[list[int]] = []
     for total in sorted(rules.double.totals):
         if runs and total == runs[-1][-1] + 1:
@@ -184,7 +184,7 @@ def _format_odds(odds: Odds, code: str) -> str:
 
 
 def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:
-    """Return a side bet's name and its rows as one line of text."""
+    """Return a blackjack side bet's name and its rows as one line of text."""
     return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
 
 

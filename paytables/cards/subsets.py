@@ -185,9 +185,10 @@ class Sets:
         return rows
 
     def held(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
-        """Return, for the n-th chosen hand, row ``masks[n]`` of :meth:`holds`, for each of several tables.
+        """Return, for each of several tables, the sum over all hands that the n-th chosen hand can become by a draw.
 
-        Unlike :meth:`holds`, only this one way to hold cards of each set is computed.
+        ``masks[n]`` has the cards that it holds. Unlike :meth:`holds`, only this one way to hold cards of
+        each set is computed.
         """
         found = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1

@@ -55,7 +55,7 @@ class Chain:
         return found
 
     def wins(self, start: State) -> Sums[int]:
-        """Return the probability of each total that the bets on the table return until all are decided."""
+        """Return the probability of each total that the bets on the craps table return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
         if start not in self._wins:
@@ -201,7 +201,7 @@ def _analyse_bet_alone(
 def _build_table_with_point(
     rules_by_spot: Mapping[str, SpotRules], spot_rules: SpotRules, point: int, credits_: int
 ) -> object:
-    """Return the stored state of a table with this point, on which a bet on the spot can be placed.
+    """Return the stored state of a craps table with this point, on which a bet on the spot can be placed.
 
     The bet that it requires stands there; if it requires none, the shooter's line bet does.
     """
@@ -222,7 +222,7 @@ def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
 
 
 def _iter_cases(chain: Chain, start: State) -> Iterator[Case]:
-    """Yield one case for each total that the only bet on the table may return."""
+    """Yield one case for each total that the only bet on a craps table may return."""
     (bet,) = start.bets
     for back, chance in chain.wins(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"
@@ -277,7 +277,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: State, wager: W
 def _compute_sum_variance(
     chain: Chain, table: State, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
-    """Return the variance of the total return of several bets, from single bets and every pair of bets."""
+    """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
     single = sum((distribution.variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
         build_distribution(chain.wins(table.with_bets(pair, table.reversed_bets)))
@@ -290,7 +290,7 @@ def _compute_sum_variance(
 
 
 def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
-    """Yield the results of each bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
+    """Yield the results of each craps bet that return credits, as prizes; ``cost`` is the wager's cost in credits."""
     for bet, distribution in distributions.items():
         for back, count in distribution.counts.items():
             if back:

@@ -63,7 +63,7 @@ class CrapsRules(TableRules):
         return self.state.bets
 
     def build_current_view(self) -> dict[str, object]:
-        """Return the point, the bets that a come-out requires first, and which bets are on.
+        """Return the state of the craps table: its point, the bets required on a come-out, and the bets that are on.
 
         ``first``: a new bet requires a bet on one of these spots. ``plays``: whether each bet that a player
         may turn on or off is on.
@@ -286,7 +286,7 @@ class CrapsRules(TableRules):
 
 
 def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
-    """Yield the choices in a wager to turn bets on or off: the seat, the spot, and the value."""
+    """Yield the choices in a wager to turn craps bets on or off: the seat, the spot, and the value."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}
     if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):

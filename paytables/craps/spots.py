@@ -52,7 +52,7 @@ class SpotRules:
 
     @property
     def can_switch_on_off(self) -> bool:
-        """Return whether the player may turn a bet on this spot on or off.
+        """Return whether the player may turn a craps bet on this spot on or off.
 
         That is so for bets that are off on a come-out, and for a don't come bet that may wait.
         """
@@ -76,7 +76,7 @@ class SpotRules:
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """Return all the odds that a bet on this spot may pay while ``point`` is the table's point."""
+        """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")
@@ -102,7 +102,7 @@ class SpotRules:
         return self._find_race_fate(dice, number, point)
 
     def _find_first_throw_fate(self, total: int) -> Fate:
-        """Return what its first throw does to a line bet; a total that decides nothing becomes its point."""
+        """Return what the come-out throw does to a craps line bet: win, loss, or the total as the bet's point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
         if self._wins_on_seven:
@@ -119,7 +119,7 @@ class SpotRules:
         return self.pays(point)[0] if won else None
 
     def unit(self, point: int | None) -> tuple[int, int]:
-        """Return the smallest stake on this spot that pays whole credits, and its commission, in credits.
+        """Return the smallest stake on this craps spot that pays whole credits, and its commission, in credits.
 
         ``point`` is the table's point, None on a come-out.
         """
@@ -133,15 +133,15 @@ class SpotRules:
         return stake, int(stake * max(shares))
 
     def step(self, point: int | None) -> int:
-        """Return the unit of bets on this spot in credits, commission included: every bet is a multiple of it."""
+        """Return the unit of craps bets on this spot in credits, commission included: every bet is a multiple of it."""
         return sum(self.unit(point))
 
     def commission(self, credits_: int, point: int | None) -> int:
-        """Return the part of a bet of ``credits_`` on this spot that is commission, in credits."""
+        """Return the part of a craps bet of ``credits_`` on this spot that is commission, in credits."""
         return credits_ // self.step(point) * self.unit(point)[1]
 
     def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
-        """Return the settlement of a bet on this spot: won at ``odds``, or lost if None.
+        """Return the settlement of a craps bet on this spot: won at ``odds``, or lost if None.
 
         The commission is kept in both cases.
         """
@@ -154,12 +154,12 @@ class SpotRules:
         return _replace_credits(settle_bet(bet, EVEN), back, paid)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
-        """Return the settlement of a bet that is taken down: all but the commission is returned."""
+        """Return the settlement of a craps bet that is taken down: all but the commission is returned."""
         paid = self.commission(bet.credits, point)
         return _replace_credits(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
-        """Return this betting spot, with limits and odds, as the layout offers it with this point."""
+        """Return this craps betting spot, with limits and odds, as the layout offers it with this point."""
         step, bet = self.step(point), self.bet
         name, odds = (
             bet.name.model_dump(),
@@ -181,12 +181,12 @@ class SpotRules:
         )
 
     def most_times(self, point: int | None) -> int | None:
-        """Return the maximum multiple of the bet on which odds are placed, or None if no multiple is set."""
+        """Return the maximum multiple of the craps bet on which odds are placed, or None if no multiple is set."""
         return self.bet.times.get(self.key or str(point)) if self.needs else None
 
     @property
     def group(self) -> str:
-        """Return the id of the kind of bet on this spot, with its pay if spots of that kind pay differently."""
+        """Return the id of the kind of craps bet on this spot, with its pay if spots of that kind pay differently."""
         several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
         return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
 
@@ -221,19 +221,19 @@ class Felt:
 
     @cached_property
     def rules_by_spot(self) -> Mapping[str, SpotRules]:
-        """Return the rules of every betting spot by its id, in the order of the definition's bets."""
+        """Return the rules of every craps betting spot by its id, in the order of the definition's bets."""
         return {spot_rules.id: spot_rules for spot_rules in _build_spot_rules(self.definition)}
 
     @cached_property
     def removable(self) -> frozenset[str]:
-        """Return the ids of the spots whose bets may be taken down."""
+        """Return the ids of the craps spots whose bets may be taken down."""
         return frozenset(
             spot_rules.id for spot_rules in self.rules_by_spot.values() if spot_rules.is_removable
         )
 
     @cached_property
     def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
-        """Return the betting spots by point, then by id; point None is a come-out."""
+        """Return the craps table's betting spots by point, then by id; point None is a come-out."""
         return {
             point: {spot_rules.id: spot_rules.spot(point) for spot_rules in self.rules_by_spot.values()}
             for point in (None, *NUMBERS)

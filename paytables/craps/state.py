@@ -26,7 +26,7 @@ class State:
     reversed_bets: frozenset[tuple[int, str]] = frozenset()
 
     def at(self, seat: int) -> dict[str, int]:
-        """Return the standing bets of one seat, credits by spot."""
+        """Return the standing craps bets of one seat, credits by spot."""
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
     def with_bets(
@@ -46,7 +46,7 @@ class State:
         )
 
     def to_json(self) -> object:
-        """Return the table as an outcome stores it, or None if newly opened. Inverse: :func:`state_from_json`."""
+        """Return the craps table as an outcome stores it, or None if newly opened. Inverse: :func:`state_from_json`."""
         if not self.bets:
             parts = {"point": self.point, "shooter": self.shooter or None}
             return {key: value for key, value in parts.items() if value is not None} or None
@@ -124,7 +124,7 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
 
 
 def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point: int | None) -> int:
-    """Return the most credits of odds that may be placed on a seat's bet; unlimited if no multiple is set.
+    """Return the most credits of odds that may be placed on a seat's craps bet; unlimited if no multiple is set.
 
     ``seat_bets`` are the seat's bets, credits by spot.
     """

@@ -41,7 +41,7 @@ class Sum:
     none_most: Fraction
 
     def add_independent(self, other: "Sum") -> "Sum":
-        """Return the sum of these wins and of the independent wins ``other``."""
+        """Return the sum of these Keno wins and of the independent wins ``other``."""
         return Sum(
             self.mean + other.mean,
             self.second + other.second + 2 * self.mean * other.mean,
@@ -86,7 +86,7 @@ def compute_bounded_figures(
 
 
 def _iter_ways(ticket: Ticket) -> Iterator[tuple[frozenset[int], int]]:
-    """Yield each way of a ticket's marked selections: its numbers and its stake."""
+    """Yield each way of a Keno ticket's marked selections: its numbers and its stake."""
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             for spots, stake in sorted(selection.stakes.items()):
@@ -132,13 +132,13 @@ def _sum_marked_ways(definition: KenoDefinition, tables: Tables, ticket: Ticket)
 def _classify_pair(
     a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
-    """Return what determines the joint result of two ways: spots and stake of each, and shared numbers."""
+    """Return what determines the joint result of two Keno ways: spots and stake of each, and shared numbers."""
     first, second = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
     return (*first, *second, len(a[0] & b[0]))
 
 
 def _build_part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -> Part:
-    """Return a single way of a ticket in the form that the calculation of joint distributions uses."""
+    """Return a single way of a Keno ticket in the form that the calculation of joint distributions uses."""
     selection = Selection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
     return build_part(selection, [numbers], tables, ticket.options)
 

@@ -114,14 +114,14 @@ class Record:
 
     @property
     def deadline(self) -> date | None:
-        """Return the last day to claim the ticket, counted from its last draw, or None while draws are pending."""
+        """Return the last day to claim the Keno ticket, counted from its last draw, or None while draws are pending."""
         if set(self.decided) != set(self.paper.draws):
             return None
         return max(d.on for d in self.decided.values()) + timedelta(days=self.paper.claim_days)
 
     @property
     def unpaid_credits(self) -> int:
-        """Return the credits that decided draws owe the ticket's holder and that were not paid yet."""
+        """Return the credits that decided draws owe the Keno ticket's holder and that were not paid yet."""
         return sum(d.credits for d in self.decided.values() if not d.paid)
 
     def to_json(self) -> dict[str, Json]:
@@ -202,7 +202,7 @@ def cancel(record: Record) -> tuple[Record, int]:
 
 
 def close(record: Record, draw: int) -> Record:
-    """Return the record after sales close for a draw: an unpaid ticket of that draw becomes void (s. 83).
+    """Return the record after sales close for a draw: an unpaid Keno ticket of that draw becomes void (s. 83).
 
     Sales close before the first ball.
     """
@@ -212,21 +212,24 @@ def close(record: Record, draw: int) -> Record:
 
 
 def settle(record: Record, draw: int, prize_credits: int, day: date) -> Record:
-    """Return the record with the result of a draw: ``prize_credits``, or 0. Each draw of a ticket is settled once."""
+    """Return the Keno ticket's record with the result of a draw, ``prize_credits`` or 0.
+
+    Each draw of a ticket is settled once.
+    """
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits")
     return _record_decided_draw(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=day))
 
 
 def record_fault(record: Record, draw: int, day: date) -> Record:
-    """Return the record after a draw failed permanently, so that its stake is returned to the holder."""
+    """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
         record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=day)
     )
 
 
 def _check_open(record: Record, draw: int) -> None:
-    """Raise :class:`TicketRefused` unless the ticket takes part in the draw and the draw is not decided."""
+    """Raise :class:`TicketRefused` unless the Keno ticket takes part in the draw and the draw is not decided."""
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
     if draw in record.closed:
@@ -234,7 +237,7 @@ def _check_open(record: Record, draw: int) -> None:
 
 
 def _record_decided_draw(record: Record, event: Event, draw: int, decided: Decided) -> Record:
-    """Return the ticket's record with the result of one draw."""
+    """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
     if draw not in record.paper.draws:
         raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")

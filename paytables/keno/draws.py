@@ -30,7 +30,7 @@ class Way:
     levels: int
 
     def win(self, draw: int, credits_: int) -> Settlement:
-        """Return the settlement that pays ``credits_`` for this way's win in draw number ``draw`` of the ticket."""
+        """Return the settlement that pays ``credits_`` for this way's win in draw ``draw`` of the Keno ticket."""
         detail = {
             "draw": draw,
             "selection": self.selection,
@@ -52,7 +52,7 @@ def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[in
 
 
 def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
-    """Draw one of a bonus's factors, each with its weight, and return it."""
+    """Draw one of a Keno bonus's factors, each with its weight, and return it."""
     factors = sorted(weights)
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
@@ -78,7 +78,7 @@ def _build_way(
     drawn: Drawn,
     factor: int,
 ) -> Way:
-    """Return the result of one way of a ticket in a draw: its ``numbers`` with a stake, against the balls drawn."""
+    """Return the result of one way of a Keno ticket in a draw: its ``numbers`` and stake against the balls drawn."""
     hits = tuple(ball for ball in drawn.balls if ball in numbers)
     spots, catch = len(numbers), len(hits)
     marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
@@ -95,7 +95,7 @@ def _build_way(
 
 
 def list_levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
-    """Return the progressive levels that the ways of a ticket win in one draw, each once.
+    """Return the progressive levels that the ways of a Keno ticket win in one draw, each once.
 
     They are in the definition's order.
     """

@@ -179,7 +179,7 @@ def _analyse_most_limited_ticket(
     )
 
     def compute_limited_return(cost: int) -> Fraction:
-        """Return the return of a ticket of this cost with the limit applied to its draw."""
+        """Return the return of a Keno ticket of this cost with the limit applied to its draw."""
         share = Fraction(limit * options.cost, cost)
         mean = (
             sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
@@ -241,7 +241,7 @@ def _analyse_forms(
 
 
 def _find_highest_pay_bound(tables: Tables, ticket: Ticket) -> int:
-    """Return an upper bound, in credits, on what any draw pays the ticket."""
+    """Return an upper bound, in credits, on what any draw pays the Keno ticket."""
     return ticket.options.greatest * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
         for s in ticket.selections

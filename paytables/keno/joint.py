@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step of the joint calculation: it processes one atom, a set of numbers that are in the same groups.
+    """A step of the joint Keno calculation: it processes one atom, a set of numbers that are in the same groups.
 
     ``adds`` are the groups that contain the atom. ``completes`` are the groups, and ``closes`` the
     selections, that have no numbers in later atoms.
@@ -69,7 +69,7 @@ class Joint:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
     def __init__(self, parts: Sequence[Part], numbers: int, drawn: int, named: int = 0) -> None:
-        """Split the field of numbers into atoms. A bonus names ``named`` of the ``drawn`` balls."""
+        """Split the Keno field of numbers into atoms. A bonus names ``named`` of the ``drawn`` balls."""
         self.parts = parts
         self.drawn = drawn
         self.named = named
@@ -116,7 +116,7 @@ class Joint:
         return steps, [members[key] for key in order]
 
     def compute_distribution(self, states_max: int = STATES_MAX) -> Counted:
-        """Return the exact distribution of the selections' total win in a draw.
+        """Return the exact distribution of the Keno selections' total win in a draw.
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
@@ -130,10 +130,10 @@ class Joint:
     def _iter_placements(
         self, sizes: list[int], outside: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Yield every placement in the atoms of the balls that bonuses name.
+        """Yield every way in which the balls that bonuses name may be distributed over the atoms.
 
-        Each item has the number of ways, the sizes of the atoms without these balls, and per atom the bits of
-        the named balls in it.
+        An atom is a set of numbers that are in the same groups. Each item has the number of ways, the sizes
+        of the atoms without these balls, and per atom the bits of the named balls in it.
         """
         if ball == self.named:
             yield 1, [*sizes, outside], [0] * len(sizes)
@@ -149,9 +149,10 @@ class Joint:
                 yield weight * outside, left, marks
 
     def _count_results(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
-        """Return how many draws win each result, if each atom holds the named balls ``marks``.
+        """Return how many Keno draws win each result, if each atom holds the named balls ``marks`` (bits).
 
-        Raises AnalysisError if there are more than ``states_max`` states at once.
+        An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
+        ``states_max`` states at once.
         """
         todo = self.drawn - self.named
         held = [0] * len(self.group_sizes)
@@ -203,7 +204,7 @@ class Joint:
         return after
 
     def _find_selection_win(self, part: int, groups: tuple[Caught, ...]) -> Won:
-        """Return the win of a selection when the catches of all its groups are known.
+        """Return the win of a Keno selection when the catches of all its groups are known.
 
         Each group is given as (numbers, catch, named balls in it).
         """

@@ -28,7 +28,7 @@ def build_part(selection: Selection, groups: Sequence[Group], tables: Tables, op
     stakes = selection.stakes
 
     def find_win(caught: Mapping[Caught, int]) -> Won:
-        """Return the selection's win (credits, levels) from the number of its ways with each catch."""
+        """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
             credits_ += ways * stakes[spots] * tables.pay(spots, catch) * options.factor(marks)
@@ -48,7 +48,7 @@ def compute_joint_distribution(
 
 
 def list_marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
-    """Return a ticket's selections with marked numbers, in the form that joint distributions use."""
+    """Return a Keno ticket's selections with marked numbers, in the form that joint distributions use."""
     return [
         build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
         for s in ticket.selections
@@ -118,7 +118,7 @@ def convolve(a: Counted, b: Counted) -> Counted:
 
 
 def compute_factor_weights(options: Options) -> dict[int, int]:
-    """Return the weight of each factor by which all multipliers of a draw together multiply a win."""
+    """Return the weight of each factor by which all multipliers of a Keno draw together multiply a win."""
     weights = {1: 1}
     for bonus in options.multipliers:
         longer: dict[int, int] = {}
@@ -130,7 +130,7 @@ def compute_factor_weights(options: Options) -> dict[int, int]:
 
 
 def apply_multipliers(distribution: Counted, options: Options) -> Counted:
-    """Return a win distribution after the multipliers of the draw, which apply to all wins but not to levels."""
+    """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
     weights = compute_factor_weights(options)
     cases: dict[Won, int] = {}
     for (credits_, levels), count in distribution.cases.items():
@@ -170,7 +170,7 @@ def level_rates(distribution: Counted, levels: int) -> list[Fraction]:
 
 
 def compute_draws_distribution(distribution: WinDistribution, draws: int) -> WinDistribution:
-    """Return the distribution of a ticket's total win in ``draws`` draws.
+    """Return the distribution of a Keno ticket's total win in ``draws`` draws.
 
     Raises :class:`AnalysisError` if it is too large.
     """

@@ -103,7 +103,7 @@ class Paper:
 
     @property
     def cost_credits(self) -> int:
-        """Return what the player pays for the ticket, in credits."""
+        """Return what the player pays for the Keno ticket, in credits."""
         return self.cost_a_draw_credits * len(self.draws)
 
     def to_json(self) -> dict[str, Json]:
@@ -127,7 +127,7 @@ class Paper:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Paper":
-        """Return the ticket in a JSON object from :meth:`to_json`."""
+        """Return the Keno ticket in a JSON object from :meth:`to_json`."""
         return cls(
             **{
                 **data,
@@ -202,7 +202,7 @@ def is_well_formed(number: str) -> bool:
 
 
 def is_same_number(a: str, b: str) -> bool:
-    """Return whether two control numbers are equal, compared in constant time.
+    """Return whether two Keno control numbers are equal, compared in constant time.
 
     So the time does not reveal where they differ.
     """
@@ -239,7 +239,7 @@ def list_ticket_lines(
 
 
 def _format_draw_runs(draws: Sequence[int]) -> str:
-    """Return draw numbers as text, with consecutive ones as first-last."""
+    """Return Keno draw numbers as text, with consecutive ones as first-last."""
     runs: list[list[int]] = []
     for n in draws:
         if runs and n == runs[-1][1] + 1:

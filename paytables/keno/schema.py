@@ -22,6 +22,7 @@ class Balls(Strict):
 
     @model_validator(mode="after")
     def _check_balls_left(self) -> "Balls":
+        """Refuse a Keno game in which every number is drawn."""
         if self.drawn >= self.numbers:
             raise ValueError(f"{self.drawn} of {self.numbers} balls drawn leaves nothing to chance")
         return self
@@ -40,6 +41,7 @@ class Marks(Strict):
 
     @model_validator(mode="after")
     def _check_stakes(self) -> "Marks":
+        """Refuse Keno stakes that are not ascending."""
         if list(self.stakes) != sorted(set(self.stakes)):
             raise ValueError("stakes are different and ascending")
         return self

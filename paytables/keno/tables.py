@@ -26,11 +26,11 @@ class Options:
 
     @property
     def greatest(self) -> int:
-        """Return the largest factor by which all bonuses together can multiply a win."""
+        """Return the largest factor by which all Keno bonuses together can multiply a win."""
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def factor(self, marks: int) -> int:
-        """Return by how much the bonuses on named balls multiply a way's win.
+        """Return by how much the bonuses on named balls multiply a Keno way's win.
 
         Bit *i* of ``marks``: the way contains bonus ball *i*.
         """
@@ -70,11 +70,11 @@ class Tables:
     """The progressive levels, as bits, that the current ticket does not play for."""
 
     def pay(self, spots: int, catch: int) -> int:
-        """Return the credits per credit staked if ``catch`` of a way's ``spots`` numbers are drawn."""
+        """Return the credits per credit staked if ``catch`` of a Keno way's ``spots`` numbers are drawn."""
         return self.pays[spots].get(catch, 0)
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:
-        """Return the progressive levels that a way with this stake and catch wins, level *i* as bit *i*."""
+        """Return the progressive levels that a Keno way with this stake and catch wins, level *i* as bit *i*."""
         return (
             sum(
                 1 << i
@@ -111,7 +111,7 @@ class _Check:
         return DefinitionError(self.file, key, reason)
 
     def pays(self) -> dict[int, Mapping[int, int]]:
-        """Check the pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
+        """Check the Keno pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
         found: dict[int, Mapping[int, int]] = {}
         numbers = self.definition.field.numbers
         for n, table in enumerate(self.definition.table):
@@ -186,7 +186,7 @@ class _Check:
                 raise self.refuse(f"form.{n}", f"costs {cost} a draw, and a ticket at most {marks.cost}")
 
     def limit(self, pays: Mapping[int, Mapping[int, int]]) -> None:
-        """Check that the limit on a ticket's prizes reduces no prize of a single selection.
+        """Check that the limit on a Keno ticket's prizes reduces no prize of a single selection.
 
         Raises :class:`DefinitionError`.
         """

@@ -32,11 +32,11 @@ class Selection:
 
     @property
     def is_quick_pick(self) -> bool:
-        """Return whether the numbers are still to be drawn by a quick pick."""
+        """Return whether the Keno numbers are still to be drawn by a quick pick."""
         return not self.groups
 
     def ways(self) -> dict[int, int]:
-        """Return the number of ways of the selection for each number of spots that is played."""
+        """Return the number of ways of the Keno selection for each number of spots that is played."""
         ways_by_spots = {0: 1}
         for size in self.sizes:
             for spots, count in list(ways_by_spots.items()):
@@ -44,7 +44,7 @@ class Selection:
         return {spots: ways_by_spots.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the selection as a wager stores it; :func:`read` is the inverse."""
+        """Return the Keno selection as a wager stores it; :func:`read` is the inverse."""
         return {
             "groups": [list(g) for g in self.groups] or list(self.sizes),
             "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
@@ -61,17 +61,17 @@ class Ticket:
 
     @property
     def cost_a_draw(self) -> int:
-        """Return the cost of one draw of the ticket, in credits."""
+        """Return the cost of one draw of the Keno ticket, in credits."""
         staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.ways().items())
         return staked * self.options.cost
 
     @property
     def cost(self) -> int:
-        """Return the cost of the ticket in credits."""
+        """Return the cost of the Keno ticket in credits."""
         return self.cost_a_draw * self.draws
 
     def to_json(self) -> dict[str, Json]:
-        """Return the ticket as a wager's options; :func:`read` is the inverse."""
+        """Return the Keno ticket as a wager's options; :func:`read` is the inverse."""
         return {
             "selections": [s.to_json() for s in self.selections],
             "draws": self.draws,
@@ -80,7 +80,7 @@ class Ticket:
 
 
 def restrict_tables(tables: Tables, ticket: Ticket) -> Tables:
-    """Return the pay tables without the linked levels for which this ticket does not play."""
+    """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].ways() if plain else {}
     closed = sum(
@@ -203,7 +203,7 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
 
 
 def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
-    """Return a selection's stake for each number of spots. Raises :class:`WagerError`."""
+    """Return a Keno selection's stake for each number of spots. Raises :class:`WagerError`."""
     if not isinstance(requested, Mapping) or not requested:
         raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}

@@ -119,7 +119,10 @@ class Solver:
         return Solved(mean, worst_mean, chosen, flop, on, nets, total, Fraction(staked, total), ends)
 
     def added(self, n: int) -> tuple[Ints, Ints]:
-        """Return, for one class of flops, the sums of nets by turn card and hole cards, and by hole cards alone."""
+        """Return a hold'em player's net results summed over all boards of one flop, for each pair of hole cards.
+
+        The first array has them by turn card, for continuing there; the second over all boards.
+        """
         streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLES, 2), dtype=np.int64)
         sums = np.zeros((HOLES, 2), dtype=np.int64)
@@ -192,7 +195,7 @@ class Solver:
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
-        """Return the number of cases that end with each net of the player, and the sum of all stakes in them."""
+        """Return the number of cases that end with each net of a hold'em player, and the sum of all stakes in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
         nets: dict[int, int] = {}

@@ -82,7 +82,7 @@ class HandRow(Strict):
         return {"en": english, "fr": french}
 
     def fits(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
-        """Return whether the row pays a hand of that strength with ``wilds`` wild cards."""
+        """Return whether the pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
         first, second, *_ = unpack_ranks(strength)
@@ -92,7 +92,7 @@ class HandRow(Strict):
 
 
 def find_row(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
-    """Return the index of the first pay table row that fits a hand of that strength, or None if none does."""
+    """Return the index of the first pay table row that fits a poker hand of that strength, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.fits(strength, wilds, order)), None)
 
 

@@ -22,13 +22,13 @@ HAND: Final = 5
 
 
 def pack_policy(states: bytes) -> str:
-    """Return a policy (the best answer of each class of hands, one byte each) as compressed text."""
+    """Return a poker policy (the best answer of each class of hands, one byte each) as compressed text."""
     return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
 def unpack_policy(text: str) -> bytes:
-    """Return the policy in a definition's compressed text, as :func:`pack_policy` got it. Raises ValueError."""
+    """Return the poker policy in a definition's compressed text, as :func:`pack_policy` got it. Raises ValueError."""
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
@@ -36,7 +36,7 @@ def unpack_policy(text: str) -> bytes:
 
 
 def _check_readable(text: str) -> str:
-    """Return the text of a policy. Raises ValueError if it cannot be unpacked."""
+    """Return the text of a poker policy. Raises ValueError if it cannot be unpacked."""
     unpack_policy(text)
     return text
 
@@ -105,7 +105,7 @@ def _order_suits(dealt: Sequence[Card]) -> list[int]:
 
 
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
-    """Return the policy's answer (an option's index) for the dealt cards and the dealer's visible card, if any."""
+    """Return a poker policy's answer (an option's index) for the dealt cards and the dealer's visible card, if any."""
     at, _ = state(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _order_suits(dealt).index(up & 3)]
 
@@ -125,7 +125,10 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
 
 
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return the class of the dealt cards, by index, and for each card of the class the index of its dealt card."""
+    """Return how dealt cards are looked up in a poker policy: their class, and the order of the cards in that class.
+
+    The class is given by its index; the order has, for each card of the class, the index of its dealt card.
+    """
     turned = _order_suits(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)

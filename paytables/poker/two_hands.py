@@ -123,7 +123,7 @@ class TwoHands(SeatedRules):
     # ------------------------------------------------------------ what a family says
     @abstractmethod
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every way to set the dealt pieces as two hands, those with the best low hand first."""
+        """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
 
     @abstractmethod
     def house(self, dealt: Sequence[int]) -> Way:
@@ -142,7 +142,7 @@ class TwoHands(SeatedRules):
         return low > bank_low
 
     def advice(self, dealt: Sequence[int]) -> int:
-        """Return how a player is advised to set the dealt pieces, as the low hand's indices in bits."""
+        """Return how a player is advised to set the dealt cards or tiles, as the low hand's indices in bits."""
         return self.house(dealt)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
@@ -163,7 +163,7 @@ class TwoHands(SeatedRules):
         undealt: list[int],  # noqa: ARG002
         draw: Draw,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
-        """Settle the side bets that the pieces not dealt to anyone, ``undealt``, decide; none by default."""
+        """Settle the side bets that the cards or tiles not dealt to anyone, ``undealt``, decide; none by default."""
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
@@ -171,7 +171,7 @@ class TwoHands(SeatedRules):
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
-        """Return the hands on the felt that belong to nobody, from the steps of ``opening`` and ``closing``."""
+        """Return the pai gow hands on the felt that belong to nobody, from the steps of ``opening`` and ``closing``."""
         return []
 
     # ------------------------------------------------------------ the table
@@ -192,7 +192,7 @@ class TwoHands(SeatedRules):
         return Layout((stake, *self.list_side_bet_spots()), self.definition.table, self.definition.form)
 
     def check(self, file: str) -> None:
-        """Check that the pieces suffice for all seats, and the bet forms. Raises :class:`DefinitionError`."""
+        """Check that the cards or tiles suffice for all seats, and the bet forms. Raises :class:`DefinitionError`."""
         seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
         if seats > room:
             why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
@@ -237,7 +237,7 @@ class TwoHands(SeatedRules):
         return Outcome(display=self._build_felt(dealt, bank, side_steps, viewer))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
-        """Deal a hand's pieces from those ``undealt``, and return them."""
+        """Deal a hand's cards or tiles from those ``undealt``, and return them."""
         numbers = range(1, self.HAND + 1)
         return [deal_one(draw, undealt, f"{hand} {self.PIECE} {n}") for n in numbers]
 
@@ -355,7 +355,7 @@ class TwoHands(SeatedRules):
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
-        """Return the exact figures of a stake that is won, returned and lost with these probabilities."""
+        """Return the exact figures of a pai gow bet that is won, returned and lost with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})

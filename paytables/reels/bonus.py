@@ -27,7 +27,7 @@ from paytables.reels.run import (
     build_table,
     compute_award_rates,
     compute_extras,
-    find_law_top_pays,
+    find_top_pays_by_awards,
     select_given_awards,
 )
 
@@ -46,7 +46,10 @@ class Prop:
     end: bool
 
     def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
-        """Return its payment as a tuple of one, shown with ``detail``, or an empty tuple if it pays no credits."""
+        """Return the payment for a box, wheel segment or coin; empty if it pays no credits.
+
+        ``detail`` says where the screen shows it.
+        """
         return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
@@ -59,7 +62,7 @@ class _SmallStage(ABC):
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
-        return find_law_top_pays(self._distribution)
+        return find_top_pays_by_awards(self._distribution)
 
     @property
     def worst(self) -> Fraction | None:
@@ -81,7 +84,7 @@ class _SmallStage(ABC):
         return build_table(self._distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact figures of one run: always with second moments, whatever ``second`` says."""
+        """Return the exact figures of one run of the bonus stage, which always include second moments."""
         return self._table
 
 
@@ -334,7 +337,7 @@ class Hold(_SmallStage):
         return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
-        """Return the probability of each result of a run, from each number of coins and their total values."""
+        """Return the probability of each result of a hold-and-spin run, from the number and total value of coins."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):

@@ -204,7 +204,10 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
             raise DefinitionError(file, key, "two have the same id")
 
     def check_reference(key: str, kind: str, name: str | None) -> None:
-        """Refuse a reference ``name`` to a stage, level, merchandise or mode (``kind``) that the game does not have."""
+        """Refuse a reference to a stage, level, merchandise or mode that the reel game does not have.
+
+        ``kind`` says which of them it names, ``name`` is its name.
+        """
         if name is not None and name not in known[kind]:
             raise DefinitionError(file, key, f"no {kind} {name!r}")
 

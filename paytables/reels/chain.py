@@ -42,7 +42,7 @@ class Memory:
 
 
 class State(NamedTuple):
-    """The state of a series of runs of one stage.
+    """The state of a series of runs of one stage of a reel game.
 
     It has the runs left and played, the index of the multiplier, and the starting size (the mask of sticky
     cells).
@@ -95,7 +95,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Mean and variance of the credits that a run or a series of runs wins, at level 1."""
+    """Mean and variance of the credits that a run or a series of runs of a stage wins, at level 1."""
 
     mean: Fraction
     variance: Fraction

@@ -232,7 +232,7 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
 
 
 def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any) -> Any:
-    """Simulate ``games`` whole games; return the sums of credits and of squares, games that won, and highest win."""
+    """Simulate ``games`` whole reel games; return the sums of credits and of squares, the wins, and the highest win."""
     at, ends, weights, case, pending = room
     total = squares = hits = most = 0
     for _ in range(games):
@@ -286,8 +286,8 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
     return compiled
 
 
-def _allocate_room(components: int) -> tuple[Any, ...]:
-    """Return the work arrays with which kernels walk the automata of ``components`` pay components."""
+def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
+    """Return the work arrays that compiled kernels need to walk the automata of ``components`` pay components."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     size = max(components, 16)
@@ -305,7 +305,7 @@ def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     totals = np.zeros(len(cases), dtype=np.int64)
     _compile_kernel(_evaluate)(
-        build_arrays(reels, names), cases, totals, _allocate_room(len(reels.components))
+        build_arrays(reels, names), cases, totals, _allocate_work_arrays(len(reels.components))
     )
     return totals
 
@@ -320,7 +320,7 @@ def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
     count = len(reels.components)
     all_components = tuple(np.array(v, dtype=np.int32) for v in (range(count), reels.starts, [1] * count))
-    room = _allocate_room(count)
+    room = _allocate_work_arrays(count)
     total, squares = _compile_kernel(_enumerate)(build_arrays(reels, names), all_components, windows, room)
     return int(total), int(squares)
 
@@ -350,7 +350,7 @@ def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
     tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
-    room = _allocate_room(max(len(reels.components) for reels in reels_of_stages))
+    room = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
     first = names.index(stages.mode.stage)
     totals = _compile_kernel(_play)(tables, first, games, state, bits, room)
     return Sample(games, *(int(v) for v in totals))

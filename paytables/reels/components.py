@@ -196,7 +196,7 @@ def _build_line_automaton(
 
     @cache
     def build_ranked_end(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
-        """Return the win of a pattern with this multiplier, after its rank."""
+        """Return a line pattern's win with this multiplier, preceded by its rank among the wins of the line."""
         end = End(patterns[index].prize, multiplier, patterns[index].part)
         return end.rank, end
 
@@ -268,6 +268,7 @@ def build_ways_components(
         return shown_in(column)
 
     def mark_first_reels(count: int) -> tuple[bool, ...]:
+        """Return, for each reel, whether it is one of the first ``count``, which show the win."""
         return tuple(x < count for x in range(reels))
 
     def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
@@ -280,6 +281,7 @@ def build_ways_components(
         """Return the step function that recognises a run of exactly ``count`` reels from the right."""
 
         def step_from_right(x: int, _state: str, shown: int) -> tuple[str | End, int]:
+            """Return the next state (or the end) and the factor, if reel ``x`` of a right run shows ``shown``."""
             inside = x >= reels - count
             blocked = x == reels - count - 1 and shown and count < top
             if (inside and not shown) or blocked:
@@ -332,6 +334,7 @@ def build_scatter_component(
         return shown_in(column)
 
     def add_shown(_x: int, count: int, shown: int) -> tuple[int | End, int]:
+        """Return the number of scatters shown up to and including this reel, counted up to ``highest``."""
         return (min(count + shown, highest), 1)
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]

@@ -25,7 +25,7 @@ from paytables.reels.run import (
     Running,
     Table,
     build_table,
-    find_law_top_pays,
+    find_top_pays_by_awards,
     select_given_awards,
 )
 from paytables.reels.spin import OnReels, list_awards, list_winning_cells
@@ -77,7 +77,7 @@ class _Enumerated(OnReels, ABC):
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
-        return find_law_top_pays(self._enumeration.distribution)
+        return find_top_pays_by_awards(self._enumeration.distribution)
 
     @cached_property
     def _table(self) -> Table:
@@ -85,7 +85,7 @@ class _Enumerated(OnReels, ABC):
         return build_table(self._enumeration.distribution)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
-        """Return the exact figures of one run: always with second moments, whatever ``second`` says."""
+        """Return the exact figures of one run of the stage, which always include second moments."""
         return self._table
 
     def prizes(self) -> list[PrizeRate]:
@@ -290,9 +290,10 @@ class Holds(_Enumerated):
 
     @cached_property
     def _respin_pay_totals(self) -> list[dict[tuple[int, ...], int]]:
-        """Return, for every mask of held reels, the total pay of the second windows by the held reels' column classes.
+        """Return, for every mask of held reels, the total pay of the respins, by what the held reels show.
 
-        Each second window counts with the weights of the reels that spin again.
+        Keys are the column classes of the held reels. Each final window counts with the weights of the reels
+        that spin again.
         """
         count = len(self._classes)
         totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]

@@ -43,23 +43,23 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     lines: list[str] = []
     known: dict[tuple[str, ...], str] = {}
     first: dict[str, tuple[str, ...]] = {}
-    for reading in _iter_readings(stages):
-        sentences = tuple(reading.iter_sentences())
-        if reading.name in first:
-            others = [sentence for sentence in sentences if sentence not in first[reading.name]]
-            lines += [reading.title, *(f"  {s}" for s in others)] if others else []
+    for explainer in _iter_stage_explainers(stages):
+        sentences = tuple(explainer.iter_sentences())
+        if explainer.name in first:
+            others = [sentence for sentence in sentences if sentence not in first[explainer.name]]
+            lines += [explainer.title, *(f"  {s}" for s in others)] if others else []
             continue
-        first[reading.name] = sentences
-        lines.append(reading.title)
-        before = known.setdefault(sentences, reading.name)
-        lines += [f"  pays as {before} does"] if before != reading.name else [f"  {s}" for s in sentences]
-        lines += [f"  {times}" for times in reading.times()]
+        first[explainer.name] = sentences
+        lines.append(explainer.title)
+        before = known.setdefault(sentences, explainer.name)
+        lines += [f"  pays as {before} does"] if before != explainer.name else [f"  {s}" for s in sentences]
+        lines += [f"  {term}" for term in explainer.iter_common_terms()]
     return tuple(lines)
 
 
 def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
-    found = [remark for reading in _iter_readings(stages) for remark in reading.remarks()]
+    found = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.remarks()]
     starting = {mode.stage for mode in definition.bets.mode}
     found += [
         Remark(f"stage.{name}", "has no name: players of every language read its id")
@@ -75,13 +75,13 @@ def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
     return tuple(dict.fromkeys(found))
 
 
-def _iter_readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
-    """Yield each stage of a reel game once for every mode (way to bet) that can reach it."""
+def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StageExplainer"]:
+    """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
     every_mode = list(stages.values())
     reached = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
     for name, table in every_mode[0].definition.stage.items():
         for mode_stages in [m for m in every_mode if name in reached[id(m)]] or every_mode[:1]:
-            yield _Reading(mode_stages, name, table, mode_stages.stage(name))
+            yield _StageExplainer(mode_stages, name, table, mode_stages.stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
@@ -101,8 +101,8 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     return reached
 
 
-class _Reading:
-    """One stage of a reel game in one mode, whose prizes are described by evaluating lines of chosen symbols."""
+class _StageExplainer:
+    """Writer of sentences on what one stage of a reel game pays in one mode, from lines of chosen symbols."""
 
     def __init__(self, mode_stages: ModeStages, name: str, table: object, stage: Stage) -> None:
         self.name = name
@@ -150,8 +150,8 @@ class _Reading:
             if (full := stage.full) is not None:
                 yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
 
-    def times(self) -> Iterator[str]:
-        """Yield sentences that apply to all prizes of the stage: the number of ways, and the multipliers."""
+    def iter_common_terms(self) -> Iterator[str]:
+        """Yield phrases that apply to all prizes of the stage: the number of ways, and the multipliers."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
@@ -171,10 +171,10 @@ class _Reading:
         listed: set[str] = set()
         for symbol in self._list_symbols_on_strips():
             for cells in self._iter_candidate_lines(symbol):
-                reading = self._read(cells)
-                if reading.prize is not None and self._is_shown_on_line(cells, reading.prize):
-                    sentences.setdefault(self._format_sentence(cells, reading))
-                    listed.add(reading.prize.name)
+                end = self._find_best_win(cells)
+                if end.prize is not None and self._is_shown_on_line(cells, end.prize):
+                    sentences.setdefault(self._format_sentence(cells, end))
+                    listed.add(end.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._groups.values() for p in patterns}
         for pay in table.pay:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
@@ -224,7 +224,7 @@ class _Reading:
                 for e in pattern.elements
             ]
             for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):
-                end = self._read(cells)
+                end = self._find_best_win(cells)
                 if end.prize == prize and self._is_shown_on_line(cells, prize):
                     return cells, end
         return None
@@ -275,7 +275,7 @@ class _Reading:
         tried = Pattern(tuple(None if s is None else only[s] for s in cells), prize)
         return any(can_show(tried, line, self._reels.columns) for line in self._lines)
 
-    def _read(self, cells: Cells) -> End:
+    def _find_best_win(self, cells: Cells) -> End:
         """Return the best win of a line with these symbols; of prize groups that pay together, the first that pays."""
         for patterns in self._groups.values():
             best = max(
@@ -344,7 +344,7 @@ class _Reading:
             if not self._symbols.substitutes_for[wild]:
                 continue
             for cells in self._iter_candidate_lines(wild):
-                end = self._read(cells)
+                end = self._find_best_win(cells)
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
                 own = any(
@@ -450,7 +450,7 @@ def _format_side(pay: Pay) -> str:
 
 
 def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
-    """Return what a prize pays and gives as text, such as ``pay 20 and give 10 free``."""
+    """Return what a reel game's prize pays and gives as text, such as ``pay 20 and give 10 free``."""
     gives = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     paid = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not gives else []
     return " and ".join([*paid, *(f"give {what}" for what in gives)])

@@ -24,7 +24,7 @@ from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import Chain
 from paytables.reels.enumerated import Falls, Holds
-from paytables.reels.nothing import Nothing
+from paytables.reels.nothing import NoWinChance
 from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import OnReels, Spin
@@ -157,7 +157,7 @@ def _describe_strategy(
 
 
 def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
-    """Return a mode's highest win and its probability, or a note on why they are unknown."""
+    """Return the highest win of a reel game's mode and its probability, or a note on why they are unknown."""
     try:
         top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:
@@ -170,7 +170,7 @@ def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
     """Return a mode's hit frequency if it is quick to compute without laboratory packages, otherwise None."""
     try:
-        return 1 - Nothing(stages, quick=True).chance()
+        return 1 - NoWinChance(stages, quick=True).chance()
     except AnalysisError:
         return None
 
@@ -182,7 +182,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         run = stages.stage(mode.stage).compute_distribution()
-        nothing = Nothing(stages)
+        nothing = NoWinChance(stages)
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
@@ -210,7 +210,7 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
 def _compute_exact_distribution(
     stages: ModeStages, run: Mapping[tuple[int, GivenAwards], Fraction]
 ) -> WinDistribution | None:
-    """Return the win distribution of a game that is a single run, or None if something may follow the run.
+    """Return the win distribution of a reel game that is a single run, or None if something may follow the run.
 
     ``run`` is the distribution of the run's results (credits won, awards given).
     """
@@ -224,7 +224,7 @@ def _compute_exact_distribution(
 
 
 def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
-    """Return how often one game of a mode wins each prize, with the prize's share of the return."""
+    """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
     for (name, size, factor), rate in runs.items():
@@ -266,7 +266,7 @@ def _add_never_won(
 
 
 def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple[FeatureFigures, ...]:
-    """Return the figures of each feature: a stage that the mode can start after its first."""
+    """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
     found = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
@@ -297,7 +297,7 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: Chain) -> tuple
 
 
 def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[str, Fraction]:
-    """Return how often one game awards each progressive level or each merchandise prize, on average.
+    """Return how often one reel game awards each progressive level or each merchandise prize, on average.
 
     ``kind`` chooses: ``progressive`` or ``merchandise``.
     """

@@ -206,7 +206,10 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
 
 
 def _compute_parts(reels: Reels, givers: Sequence[int]) -> dict[GivenAwards, Fraction]:
-    """Return, for each combination of awards, the mean credits of runs that give exactly it (0 for all other runs)."""
+    """Return, for each combination of awards, the mean credits of a window that gives exactly these (0 in all others).
+
+    ``givers`` are the indices of the pay components that give awards.
+    """
     parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
@@ -249,7 +252,7 @@ class _Histograms:
         self._counts: list[dict[int, int]] = []
 
     def of(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return, for each reel, the number of the histogram of the letters that these components read there."""
+        """Return, for each reel, the number of the histogram of letters that these pay components read on it."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)

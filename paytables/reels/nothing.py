@@ -24,8 +24,8 @@ GENERATIONS = 400
 
 
 @dataclass(slots=True)
-class Nothing:
-    """The calculation of the probability that a game in one mode, with all its features, wins nothing."""
+class NoWinChance:
+    """The calculation of the probability that a reel game in one mode, with all its features, wins nothing."""
 
     stages: ModeStages
     quick: bool = False
@@ -36,7 +36,7 @@ class Nothing:
     """Whether a cycle was met, so that the probability is rounded."""
 
     def chance(self) -> Fraction:
-        """Return the probability that a whole game wins nothing.
+        """Return the probability that a whole reel game wins nothing.
 
         Raises the errors of a stage's own distribution, and BeyondReach if ``quick`` is set and the
         computation is not quick.
@@ -44,7 +44,7 @@ class Nothing:
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
 
     def _compute_award_chance(self, award: Award) -> Fraction:
-        """Return the probability that all runs of an award, and everything they start, win nothing."""
+        """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._run((award.name, State(1, 0, 0, award.size))) ** award.times
@@ -75,7 +75,7 @@ class Nothing:
         return found
 
     def _compute_one_run_chance(self, key: Key) -> Fraction:
-        """Compute the probability that one kind of run, and everything it starts, wins nothing."""
+        """Compute the probability that one kind of run of a stage, and everything it starts, wins nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)

@@ -117,7 +117,7 @@ def _describe_reels(reels: Reels, ids: Sequence[str]) -> dict[str, Json]:
 
 
 def _describe_props(props: Sequence[Prop]) -> list[dict[str, Json]]:
-    """Return boxes, wheel segments or coins as JSON objects."""
+    """Return a bonus stage's boxes, wheel segments or coins as JSON objects."""
     return [
         {
             "item": p.name,

@@ -31,7 +31,7 @@ from paytables.wording import format_count
 
 @dataclass(slots=True)
 class Series:
-    """A series of runs of one stage in a game, such as ten free games, and how far it has been played."""
+    """A series of runs of one stage in a reel game, such as ten free games, and how far it has been played."""
 
     stage: str
     state: State
@@ -49,11 +49,11 @@ class Tally:
 
     @property
     def credits(self) -> int:
-        """Return the credits won so far in this game."""
+        """Return the credits won so far in this reel game."""
         return sum([win.credits for win in self.wins])
 
     def add(self, series: Series, run: Run, factor: int) -> None:
-        """Add the result of one run of a stage; ``factor`` is the multiplier of its series."""
+        """Add the result of one run of a reel game's stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
         if run.paid:  # most runs pay and give nothing; skipping them halves the time
@@ -277,7 +277,7 @@ class ReelRules(Tableless):
 
 
 def _build_outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
-    """Return the outcome of a game that won ``won`` credits, after ``rounds`` of double-up."""
+    """Return the outcome of a reel game that won ``won`` credits, after ``rounds`` of double-up."""
     first = tally.steps[0]
     display = {
         "stops": first.get("stops", []),

@@ -77,7 +77,7 @@ class Stage(Protocol):
         """Return the probability of each result (credits won, awards given) of one run of this stage."""
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a run pays with it, and their probability."""
+        """Return the most credits that a stage's run pays with each combination of awards, and their probability."""
 
     def prizes(self) -> list[PrizeRate]:
         """Return how often a run wins each prize of the stage, for the PAR sheet."""
@@ -122,10 +122,10 @@ def build_table(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> Tab
     return Table(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
 
 
-def find_law_top_pays(
+def find_top_pays_by_awards(
     distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return, for each combination of awards, the most credits with it and their probability.
+    """Return the highest credits of a stage's run for each combination of awards, and their probability.
 
     ``distribution`` is a run's complete distribution of (credits won, awards given).
     """

@@ -47,7 +47,7 @@ class Symbol(Strict):
 
 
 class Mode(Strict):
-    """One way to bet at level 1: its cost, the number of lines it plays, and the pay column it reads."""
+    """One way to bet on a reel game at level 1: its cost, the number of lines it plays, and the pay column it reads."""
 
     id: Identifier
     cost: PositiveInt
@@ -87,6 +87,7 @@ class Award(Strict):
 
     @model_validator(mode="after")
     def _check_one_kind(self) -> "Award":
+        """Refuse an award that names none, or several, of stage, progressive, merchandise and step."""
         if sum(x is not None for x in (self.stage, self.progressive, self.merchandise, self.step)) != 1:
             raise ValueError("names exactly one of stage, progressive, merchandise, step")
         return self
@@ -120,7 +121,7 @@ class Pay(Strict):
 
     @model_validator(mode="after")
     def _check_shape(self) -> "Pay":
-        """Refuse combinations of keys that do not make one kind of prize."""
+        """Refuse a pay table row whose keys do not make one kind of prize."""
         if self.on != "line" and self.lines is not None:
             raise ValueError("`lines` are for a line prize")
         if self.on != "line" and self.needs_own is not None:
@@ -192,6 +193,7 @@ class ReelsStage(Strict):
     def _check_case_count(
         cls, value: tuple[tuple[int, ...], ...] | None
     ) -> tuple[tuple[int, ...], ...] | None:
+        """Refuse stop weights that give a reel too many equally likely cases."""
         for x, weights in enumerate(value or ()):
             if sum(weights) > CASES_MAX:
                 raise ValueError(f"reel {x + 1} has {sum(weights):,} cases; {CASES_MAX:,} are the most")
@@ -254,6 +256,7 @@ class HoldStage(Strict):
     @field_validator("coin")
     @classmethod
     def _check_coin_chance(cls, value: tuple[int, int]) -> tuple[int, int]:
+        """Refuse a coin that cannot miss."""
         if value[0] >= value[1]:
             raise ValueError("a coin must be able to miss: coin = [1, 20] is one in twenty")
         return value
@@ -278,6 +281,7 @@ class Progressive(Strict):
     @field_validator("increment")
     @classmethod
     def _check_increment(cls, value: str) -> str:
+        """Refuse an increment of the whole bet or more."""
         if Fraction(value) >= 1:
             raise ValueError(f"{value} of each bet: less than the whole bet must go to the meter")
         return value
@@ -298,13 +302,13 @@ class Merchandise(Strict):
 
 
 class DoubleUp(Strict):
-    """A double-up: after a win the player may stake it; an even chance doubles it or loses it."""
+    """A reel game's double-up: after a win the player may stake it; an even chance doubles it or loses it."""
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
     most_credits: PositiveInt
 
     def rounds(self, win_credits: int) -> int:
-        """Return how often a win can be doubled before it would exceed the double-up's limit."""
+        """Return how often a reel game's win can be doubled before it would exceed the double-up's limit."""
         found = 0
         while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:
             win_credits, found = 2 * win_credits, found + 1

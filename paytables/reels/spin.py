@@ -18,7 +18,7 @@ from paytables.reels.run import (
     Run,
     Table,
     build_table,
-    find_law_top_pays,
+    find_top_pays_by_awards,
 )
 from paytables.reels.stage import Hit, Reels
 from paytables.reels.tops import find_top_pays
@@ -140,7 +140,7 @@ class Spin(OnReels):
             found = find_top_pays(self.reels)
         except BeyondReach as beyond:
             try:
-                return find_law_top_pays(self.compute_distribution())
+                return find_top_pays_by_awards(self.compute_distribution())
             except ImportError:
                 raise beyond from None
         return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}

@@ -155,7 +155,7 @@ class Reels:
         return tuple([at[stop] for at, stop in zip(self._evaluated_at, stops, strict=True)])
 
     @cached_property
-    def _read(self) -> list[dict[Column, tuple[int, ...]]]:
+    def _letters_by_column(self) -> list[dict[Column, tuple[int, ...]]]:
         """Return, for each reel, a cache of the letters that the pay components read, by column.
 
         It also takes columns that occur only when symbols fall.
@@ -166,7 +166,7 @@ class Reels:
         """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
-        for x, (column, read) in enumerate(zip(window, self._read, strict=True)):
+        for x, (column, read) in enumerate(zip(window, self._letters_by_column, strict=True)):
             if column not in read:
                 read[column] = tuple(c.find_letter(x, column) for c in self.components)
             letters += read[column]

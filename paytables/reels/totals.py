@@ -190,7 +190,7 @@ class Tops:
     _known: dict[tuple[str, State], tuple[int, Fraction]] = field(default_factory=dict)
 
     def award(self, award: Award) -> tuple[int, Fraction] | None:
-        """Return the highest total win of all runs of an award, and its probability; None if there is no highest."""
+        """Return the highest total win of all runs of an award, and its probability; None if it is unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
         found = self._walk(award.name, State(1, 0, 0, award.size) if memory.is_plain else state, ())

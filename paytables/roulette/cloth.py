@@ -38,7 +38,7 @@ def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[Ground, ...]:
 
 
 def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
-    """Return the pockets in a text such as ``0-1``. Raises ValueError for a number that is not a pocket."""
+    """Return the roulette pockets in a text such as ``0-1``. Raises ValueError for a number that is not a pocket."""
     numbers = tuple(text.split("-"))
     unknown = [number for number in numbers if number not in cylinder.pockets]
     if unknown or len(set(numbers)) != len(numbers):
@@ -47,7 +47,7 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
 
 
 def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> Ground:
-    """Return the betting area of a bet that covers these pockets; ``label`` distinguishes it in its names."""
+    """Return the betting area of a roulette bet that covers these pockets; ``label`` distinguishes it in its names."""
     if name in NAMES and name != bet.id:
         return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
     if name == bet.id:
@@ -57,7 +57,7 @@ def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str 
 
 
 def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
-    """Yield the betting areas of one kind of bet on the usual layout of 36 numbers."""
+    """Yield the betting areas of one kind of roulette bet on the usual layout of 36 numbers."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
             yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))
@@ -80,12 +80,12 @@ def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[Ground]:
 
 
 def _list_column_numbers(first: int) -> tuple[int, ...]:
-    """Return the twelve numbers of the column that begins with ``first``."""
+    """Return the twelve numbers of the roulette column that begins with ``first``."""
     return tuple(range(first, _LAST + 1, 3))
 
 
 def _list_dozen_numbers(dozen: int) -> tuple[int, ...]:
-    """Return the twelve numbers of a dozen: the first, second or third (``dozen`` 1 to 3)."""
+    """Return the twelve numbers of a roulette dozen: the first, second or third (``dozen`` 1 to 3)."""
     return tuple(range(12 * dozen - 11, 12 * dozen + 1))
 
 

@@ -36,6 +36,7 @@ class Cylinder(Strict):
 
     @model_validator(mode="after")
     def _check_reader(self) -> "Cylinder":
+        """Refuse a wheel with a reader whose pockets are not 0 to 36."""
         if self.decided_by == "wheel" and set(self.pockets) != {str(n) for n in range(37)}:
             raise ValueError("a wheel with a reader has the pockets 0 to 36, and these are others")
         return self
@@ -96,7 +97,7 @@ class BetGroup(Limits):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the name of this kind of bet, by language."""
+        """Return the name of this kind of roulette bet, by language."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = NAMES.get(self.id, (self.id, self.id))

@@ -30,6 +30,7 @@ class DiceBet(Limits):
 
     @model_validator(mode="after")
     def _check_pays(self) -> "DiceBet":
+        """Refuse a sic bo bet with a wrong number of pays, or with totals that its kind does not have."""
         if len(self.odds) != (3 if self.kind == "single" else 1):
             raise ValueError("a single has three pays, for one, two and three dice; every other bet has one")
         if bool(self.totals) != (self.kind == "total"):

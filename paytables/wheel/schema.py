@@ -43,6 +43,7 @@ class Wheel(Strict):
     @field_validator("parts")
     @classmethod
     def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a wheel with too few or too many segments."""
         if not PARTS_LEAST <= len(value) <= PARTS_MOST:
             raise ValueError(f"a wheel has {PARTS_LEAST} to {PARTS_MOST} parts, not {len(value)}")
         return value
@@ -50,6 +51,7 @@ class Wheel(Strict):
     @field_validator("revolutions")
     @classmethod
     def _check_revolutions(cls, value: int) -> int:
+        """Refuse too few turns of the wheel for a valid spin."""
         if value < REVOLUTIONS_LEAST:
             raise ValueError(
                 f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
@@ -58,6 +60,7 @@ class Wheel(Strict):
 
     @model_validator(mode="after")
     def _check_widths(self) -> "Wheel":
+        """Refuse segments of unequal width, or another number of widths than of segments."""
         if self.widths is not None:
             if len(self.widths) != len(self.parts):
                 raise ValueError(f"{len(self.parts)} parts have {len(self.widths)} widths")
@@ -87,6 +90,7 @@ class Layout(Strict):
 
     @model_validator(mode="after")
     def _check_stakes(self) -> "Layout":
+        """Refuse stakes that are not ascending."""
         if list(self.stakes) != sorted(set(self.stakes)):
             raise ValueError("stakes are different and ascending")
         return self

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from test_reels_exact import definition, line_games, ways_games
 
 from paytables import DefinitionError, Depth, analyse, build_game, load_game
-from paytables.reels.run import find_law_top_pays
+from paytables.reels.run import find_top_pays_by_awards
 from paytables.reels.tops import find_top_pays
 
 SMALL = settings(max_examples=80, deadline=None, derandomize=True)
@@ -23,7 +23,7 @@ def check(data):
         stage = build_game(data, "random").rules.stages["m"].stage("base")
     except DefinitionError:
         return
-    assert stage.find_top_pays() == find_law_top_pays(stage.compute_distribution())
+    assert stage.find_top_pays() == find_top_pays_by_awards(stage.compute_distribution())
 
 
 @pytest.mark.requirement("R-02")
@@ -47,7 +47,7 @@ def test_so_it_is_in_the_library_also_beside_what_is_given(name, stage):
     found = find_top_pays(made.reels)
     assert {
         given: (most, Fraction(n, made.reels.cycle)) for given, (most, n) in found.items()
-    } == find_law_top_pays(made.compute_distribution())
+    } == find_top_pays_by_awards(made.compute_distribution())
     assert len(found) > 1 or name == "seven-rivers"
 
 

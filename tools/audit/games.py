@@ -98,6 +98,7 @@ class Shelf:
         return self._by_digest.get(digest)
 
     def _load(self, name: str | Path) -> None:
+        """Load a game definition of the library or a file; ignore one that is not valid."""
         with suppress(DefinitionError):
             game = load_game(name)
             self._by_digest[game.digest] = game
@@ -167,7 +168,7 @@ class GameAudit:
                 self._replay(play, play.game)
 
     def allows_plain_run(self, run: PlainRun) -> bool:
-        """Return whether these plain games meet no open play, open round or table with bets."""
+        """Return whether a run of plain games may follow now: no play, shared round or table with bets is open."""
         return (
             not (self._open or self._doubled)
             and self._rounds.has_all_started

@@ -46,7 +46,7 @@ class JobError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A batch of entries that a worker process searches; ``first`` is the sequence number of its first entry."""
+    """A batch of entries that a worker process searches for plain games; ``first`` is its first entry's number."""
 
     first: int
     batch: list[bytes]

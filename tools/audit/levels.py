@@ -132,7 +132,7 @@ class LevelAudit:
         return not (self._open or self._registered)
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store that the definitions of these plain games have no progressive levels."""
+        """Store the games of a run of plain games as games without progressive levels."""
         self._levelless.update(digest for digest, _ in run.tables)
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
@@ -241,6 +241,7 @@ class LevelAudit:
             self._answers.setdefault(record.claim, record.awarded_cents)
 
     def _check_level_opening(self, entry: StoredEntry, record: LevelOpened) -> None:
+        """Check the opening of a progressive level: it is new, and its base amount and recorded state are right."""
         pool = record.pool
         if pool in self.levels:
             self._fault(entry, f"level {pool} is opened twice")
@@ -250,6 +251,7 @@ class LevelAudit:
         self._check_state(entry, [pool])
 
     def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
+        """Check that the entry moves the whole amount of one progressive level to another."""
         giving, taking = self.levels[source], self.levels[target]
         amount, self.levels[source] = giving.release()
         self.levels[target] = taking.receive(amount)
@@ -302,7 +304,7 @@ class LevelAudit:
     ) -> None:
         """Check each recorded contribution of a game to a level of a progressive controller.
 
-        For a mystery level, what the check of a later prize needs is stored.
+        For a mystery level, store what a later check of its prize needs.
         """
         stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents
@@ -570,6 +572,7 @@ def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRec
 
 
 def _sum_flows(transfers: Iterable[Transfer]) -> Counter[tuple[str, str]]:
+    """Return the sum of the transfers by source and target account, in minor units."""
     flows: Counter[tuple[str, str]] = Counter()
     for t in transfers:
         flows[t.source, t.target] += t.amount_cents

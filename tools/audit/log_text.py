@@ -65,6 +65,7 @@ def _wrap_text(text: str, width: int) -> list[str]:
 
 
 def _format_value(value: Any) -> str:
+    """Return a value of a log entry as printable text, other than text as JSON."""
     return (
         make_printable(value)
         if isinstance(value, str)

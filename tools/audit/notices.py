@@ -49,6 +49,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 
 def _format_venue_and_reason(record: Mapping[str, Any]) -> str:
+    """Return the venue and the reason that a record states, as text."""
     return f"{record.get('where')}: {record.get('why')}"
 
 

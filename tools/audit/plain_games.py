@@ -74,7 +74,7 @@ class Games(Protocol):
     """A source of game definitions."""
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the definition with that digest, or None."""
+        """Return the game definition with that digest, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +185,7 @@ class PlainRun:
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
+        """Add transfers to what the run moves: their amount in minor units, and how many they are."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents
         flow[1] += times

@@ -51,6 +51,7 @@ class _Writer(pickle.Pickler):
         self._declared = _list_declared(auditor)
 
     def persistent_id(self, obj: object) -> str | None:
+        """Return the name of an object that a saved state omits, or None for an object that it contains."""
         if isinstance(obj, Shelf):
             return _SHELF
         for name, declared in self._declared.items():
@@ -74,9 +75,11 @@ class _Reader(pickle.Unpickler):
         self._supplied = supplied | _list_declared(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
+        """Return an object that a saved state omits: game shelf, rules, storage keys, or auditor method."""
         return self._supplied[pid]
 
     def find_class(self, module: str, name: str) -> Any:
+        """Return the class of that name for unpickling. Raises UnpicklingError unless it is plain or this project's."""
         if (module, name) in _PLAIN or module.startswith(_OURS):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:

@@ -30,17 +30,19 @@ def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
 
 
 def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
+    """Return those transfers that reserve or release the value of prizes in kind."""
     return [flow for flow in flows if flow[0].startswith(BOOK)]
 
 
 def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
+    """Return whether a transfer takes value out of the book of prizes in kind."""
     return any(part.source.startswith(BOOK) for part in transfers)
 
 
 def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
-    """Return the flows that the end of a game must reserve for its prizes in kind, given by their ids.
+    """Return the transfers, sorted, with which the end of a game must reserve the value of its prizes in kind.
 
-    ``values_cents`` has the value of each prize in minor units, by id.
+    ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by id.
     """
     prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in names]
     return _list_sorted_flows(merchandise.build_prize_transfers(prizes))

@@ -179,6 +179,7 @@ class RoundAudit:
             self._record_step(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
     def _find_round(self, game: GameRecord) -> _Round | None:
+        """Return the shared round to which the game belongs, or None if it is not known."""
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
     def is_behind(self, game: GameRecord) -> bool:

@@ -102,6 +102,7 @@ class StakeAudit:
                     self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
 
     def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
+        """Store the table that an entry records under a storage key; report a fault if it is not valid."""
         self._tables.pop(name, None)
         try:
             if value is not None:
@@ -110,6 +111,7 @@ class StakeAudit:
             self._fault(entry, str(why))
 
     def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
+        """Return the entry's record as ``kind``, or report a fault and return None if it is not valid."""
         try:
             return record_of(entry, kind)
         except RecordError as why:
@@ -201,7 +203,11 @@ class StakeAudit:
             self._fault(entry, f"it leaves {step.standing_credits} credits standing, but is not decided")
 
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
-        """Return the shared table that a game must start with, and store its round as the table's latest."""
+        """Return the table state with which a game of a shared table must start.
+
+        Also store its round as the table's latest, and report a fault if the game's entry records another
+        table.
+        """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared.get(digest)
         if keys.bound and not game.round_id:  # it is played outside of any shared round
@@ -394,11 +400,13 @@ def _get_round_id(game: GameRecord) -> str:
 
 
 def _read_position(entry: StoredEntry) -> int:
+    """Return the player position of a journal entry; 1 if it names none."""
     position = entry.transaction.dims.get("position", 1)
     return position if isinstance(position, int) else 1
 
 
 def _build_table_key(digest: str, position: int) -> str:
+    """Return the storage key under which a position stores the table of the game with this digest."""
     return format_storage_key(f"{TableKey.TABLE}{digest}", position)
 
 

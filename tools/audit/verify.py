@@ -361,7 +361,7 @@ class Auditor:
             self._last_play_taken = max(self._last_play_taken, self._find_play_taken(tx_id))
 
     def _find_play_taken(self, tx_id: str) -> int:
-        """Return the number of the play of this journal to which an id belongs, or 0 if it belongs to none."""
+        """Return the sequence of the entry that started the play to which an entry id belongs, or 0 for other ids."""
         if not tx_id.startswith("play-"):
             return 0
         mark = self.conduct.facts.mark

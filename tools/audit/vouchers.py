@@ -58,7 +58,7 @@ class VoucherAudit:
             self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
-        """Store which ticket ledger the entry names; report a fault if it was replaced earlier."""
+        """Store which ticket ledger the entry names; report a fault if a ledger that was replaced is in use again."""
         ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return

@@ -56,7 +56,7 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
 
 
 def _is_accounted(view: JournalView, record: Record) -> bool:
-    """Return whether the journal accounts for a ticket; True if it was never compared with the ledger."""
+    """Return whether the journal accounts for a ticket; True if it was never compared with a ticket ledger."""
     return view.state(STATE_KEY) is None or is_known_to_journal(view, record)
 
 

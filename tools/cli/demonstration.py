@@ -73,6 +73,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
 
 
 def _choose_pin() -> str:
+    """Return a random PIN that the rules for PINs accept."""
     while True:
         pin = "".join(secrets.choice("0123456789") for _ in range(_DIGITS))
         try:

@@ -20,17 +20,29 @@ class ListenError(Exception):
 
 @runtime_checkable
 class _TakesMoney(Protocol):
-    @property
-    def values_cents(self) -> frozenset[int]: ...
+    """A driver of a device that accepts money."""
 
-    def enable(self, denominations_cents: frozenset[int]) -> None: ...
+    @property
+    def values_cents(self) -> frozenset[int]:
+        """Return the values of money that the device can accept, in minor units."""
+        ...
+
+    def enable(self, denominations_cents: frozenset[int]) -> None:
+        """Accept these values of coins, bills or tickets, and no others."""
+        ...
 
 
 @runtime_checkable
 class _HasEscrow(Protocol):
-    def stack(self, escrow: int) -> None: ...
+    """A driver of a device that holds a bill or ticket in escrow until it is stacked or returned."""
 
-    def return_bill(self, escrow: int) -> None: ...
+    def stack(self, escrow: int) -> None:
+        """Move the bill or ticket in escrow to the cash box."""
+        ...
+
+    def return_bill(self, escrow: int) -> None:
+        """Return the bill or ticket in escrow to the person."""
+        ...
 
 
 class Listener:
@@ -46,7 +58,7 @@ class Listener:
         keep: bool = False,
         tap: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """Create a listener.
+        """Create a session with a device on a port.
 
         ``accept`` has the denominations to accept, in cents. With ``keep``, bills are stacked rather than
         returned. ``tap`` is called with every block of bytes, and whether it was sent.
@@ -59,7 +71,7 @@ class Listener:
         self._tap = tap
 
     async def run(self, seconds: float | None = None) -> None:
-        """Listen for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
+        """Operate the device for ``seconds``, or until cancelled. Raises :class:`ListenError`."""
         line = SerialLine(str(self._port), PROTOCOLS[self._protocol].line)
         if self._tap is not None:
             line.tap = self._tap
@@ -78,6 +90,7 @@ class Listener:
             return
 
     def _process_event(self, event: DeviceEvent) -> None:
+        """Report a device's event; store a bill or ticket in escrow or return it, as the user requested."""
         self._report(event)
         if isinstance(event, Escrowed) and isinstance(self._driver, _HasEscrow):
             answer = self._driver.stack if self._keep else self._driver.return_bill

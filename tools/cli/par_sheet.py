@@ -42,11 +42,12 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
     echo(f"\n{SIGNATURE}")
 
 
-def _build_right_columns(*titles: str) -> tuple[Column, ...]:
+def _build_right_aligned_columns(*titles: str) -> tuple[Column, ...]:
     return tuple(Column(title, right=True) for title in titles)
 
 
 def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:
+    """Return the tables of a bet's PAR sheet: figures, prizes, features, progressive levels, merchandise."""
     return (
         Table(("figure", "value", "more"), _iter_facts(bet), headed=False),
         _build_prize_table(bet),
@@ -83,15 +84,17 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
 
 
 def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
+    """Return the tables of a feature's PAR sheet: its facts, and its rows if it has any."""
     head = (build_facts_table((label, format_cell(value)) for label, value in data["facts"]),)
     if not data["rows"]:
         return head
     first, *others = data["columns"]
     rows = ([*map(format_cell, row)] for row in data["rows"])
-    return (*head, Table((first, *_build_right_columns(*others)), rows, naming=1))
+    return (*head, Table((first, *_build_right_aligned_columns(*others)), rows, naming=1))
 
 
 def _build_prize_table(bet: BetAnalysis) -> Table:
+    """Return the table of a bet's prizes: credits, number of cases, odds and return."""
     rows = (
         (
             p.where,
@@ -105,16 +108,22 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
         for p in bet.prizes
     )
     mean = ("mean credits",) if bet.multiplied else ()
-    columns: Columns = ("stage", "prize", *_build_right_columns("credits", *mean, "hits", "odds", "return"))
+    columns: Columns = (
+        "stage",
+        "prize",
+        *_build_right_aligned_columns("credits", *mean, "hits", "odds", "return"),
+    )
     return Table(columns, rows, naming=2)
 
 
 def _format_mean(prize: Prize, cost_credits: int) -> str:
+    """Return a prize's mean payment in credits as text, or a dash."""
     mean = prize.mean_credits(cost_credits)
     return "-" if mean is None else f"{float(mean):,.2f}"
 
 
 def _build_feature_table(bet: BetAnalysis) -> Table:
+    """Return the table of a bet's features: odds, runs, mean credits and return."""
     rows = (
         (
             f.feature,
@@ -127,13 +136,17 @@ def _build_feature_table(bet: BetAnalysis) -> Table:
         for f in bet.features
     )
     return Table(
-        ("feature", *_build_right_columns("odds", "mean runs", "most runs", "mean credits", "return")),
+        (
+            "feature",
+            *_build_right_aligned_columns("odds", "mean runs", "most runs", "mean credits", "return"),
+        ),
         rows,
         naming=1,
     )
 
 
 def _build_progressive_table(bet: BetAnalysis) -> Table:
+    """Return the table of a bet's progressive levels: odds, reset, increment, and break-even meter."""
     rows = []
     for p in bet.progressives:
         even = "-" if p.break_even_credits is None else f"{float(p.break_even_credits):,.1f}"
@@ -153,7 +166,10 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
             for share, rate in p.shares.items()
         ]
     return Table(
-        ("level", *_build_right_columns("odds", "reset", "at reset", "increment", "break-even credits")),
+        (
+            "level",
+            *_build_right_aligned_columns("odds", "reset", "at reset", "increment", "break-even credits"),
+        ),
         rows,
         naming=1,
     )
@@ -161,7 +177,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
 
 def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
     """Return the prizes in kind with their stated values; no return of a bet includes them."""
-    value_columns = _build_right_columns(*(f"apart, at {cents}" for cents in denominations_cents))
+    value_columns = _build_right_aligned_columns(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (
             m.prize,
@@ -172,7 +188,9 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
         for m in bet.merchandise
     )
     return Table(
-        ("prize in kind", *_build_right_columns("odds", "value, minor units"), *value_columns), rows, naming=1
+        ("prize in kind", *_build_right_aligned_columns("odds", "value, minor units"), *value_columns),
+        rows,
+        naming=1,
     )
 
 
@@ -184,7 +202,7 @@ def print_level_returns(rows: list[LevelReturn], unit: str) -> None:
     columns: Columns = (
         "bet",
         "level",
-        *_build_right_columns(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
+        *_build_right_aligned_columns(f"stake, {unit}", f"meter, {unit}", "level returns", "with the game"),
     )
     cells = (
         (
@@ -201,7 +219,8 @@ def print_level_returns(rows: list[LevelReturn], unit: str) -> None:
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
-    columns = _build_right_columns("games", *(row["quantile"] for row in bet["volatility"]))
+    """Return a table of the intervals in which a bet's return lies after some numbers of games."""
+    columns = _build_right_aligned_columns("games", *(row["quantile"] for row in bet["volatility"]))
     rows = []
     for i, first in enumerate(bet["volatility"][0]["bands"]):
         ends = [row["bands"][i]["band"] for row in bet["volatility"]]

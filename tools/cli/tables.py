@@ -39,7 +39,7 @@ BAD: Final[Style] = {"fg": "red", "bold": True}
 
 
 def format_cell(value: Any) -> str:
-    """Return a value as text for a cell."""
+    """Return a value as the text of a table cell: yes or no, lists with commas, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -161,6 +161,7 @@ class Table:
         """
 
         def do_columns_fit(columns: Sequence[int]) -> bool:
+            """Return whether a table of these columns alone fits into the width."""
             titles = [heads[i] for i in columns] if heads else ()
             rows = [[row[i] for i in columns] for row in cells]
             return _fit_widths([self._columns[i] for i in columns], titles, rows, width) is not None

@@ -174,6 +174,7 @@ def _find_next_python(python: str) -> str:
 
 
 def _copy_file(source: Path, target: Path) -> None:
+    """Copy a file into the package with the access rights that it has there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
     target.chmod(0o755 if source.name in _EXECUTABLE else 0o644)

@@ -136,7 +136,7 @@ class Emulated:
             self.events.append((reply["timestamp"]["seconds"], reply["event"]))
 
     def picture(self, file: Path, head: int = 0) -> Path:
-        """Write what a display shows now to ``file`` as PNG, and return the file."""
+        """Write what a display of the emulated computer shows now to ``file`` as PNG, and return the file."""
         file.unlink(missing_ok=True)
         self("screendump", filename=str(file), format="png", device="card", head=head)
         return file
@@ -162,7 +162,7 @@ class Emulated:
             stream.read()
 
     def touch(self, x: float, y: float) -> None:
-        """Touch the display at a point given as shares of its width and height."""
+        """Touch the emulated computer's display at a point given as shares of its width and height."""
         where: list[dict[str, object]] = [
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
@@ -172,7 +172,7 @@ class Emulated:
             time.sleep(0.3)
 
     def keys(self, *names: str) -> None:
-        """Press keys of a keyboard together, by QEMU's names."""
+        """Press keys of the emulated computer's keyboard together, by QEMU's names."""
         self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 
     def cut(self) -> None:

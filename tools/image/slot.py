@@ -185,6 +185,7 @@ def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 
 
 
 def _write_at(to: Path, where: int, data: bytes) -> None:
+    """Write data durably at an offset of a partition; a negative one counts from its end."""
     with to.open("r+b", buffering=0) as stream:
         stream.seek(where, os.SEEK_END if where < 0 else os.SEEK_SET)
         stream.write(data)
@@ -192,6 +193,7 @@ def _write_at(to: Path, where: int, data: bytes) -> None:
 
 
 def _digest_of(path: Path, length: int) -> str:
+    """Return the SHA-256 of the first ``length`` bytes of a file or partition, read from the medium itself."""
     with path.open("rb") as stream:
         os.posix_fadvise(
             stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED

@@ -63,7 +63,7 @@ _RESTING_S: Final = 5.0
 
 
 def find_slots() -> dict[str, Slot]:
-    """Return the slots of this computer's disk, by name."""
+    """Return the system slots of this computer's disk (one release of the software each), by name."""
     return {name: Slot(_PARTITIONS / f"egm-esp-{name}", _PARTITIONS / f"egm-root-{name}") for name in NAMES}
 
 
@@ -134,6 +134,7 @@ class Machine:
             return self._read_snapshots()
 
     def _read_snapshots(self) -> list[Snapshot]:
+        """Return the latest snapshot that each screen of the machine has received over its socket."""
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
                 self._clients[path] = Client(path, path.with_suffix(".token"), onlooker=True)
@@ -249,17 +250,17 @@ def _is_screen_up() -> bool:
 
 @click.group()
 def main() -> None:
-    """Manage the system slots of this computer."""
+    """Manage this computer's two system slots, each of which holds one release of the software."""
 
 
 @main.command("check")
 def check_command() -> None:
-    """Write what is wrong with the slots and the media to where the machine reads it."""
+    """Write what is wrong with the system slots and the storage media to where the machine reads it."""
     _check_media()
 
 
 def _check_media() -> None:
-    """Write the faults of slots and media to where the machine reads them."""
+    """Write the faults of system slots and storage media to where the machine reads them."""
     faults = list_faults(_MEDIA, _TRUSTED.read_text("ascii").strip())
     _TROUBLE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _TROUBLE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")
@@ -334,7 +335,7 @@ def _run_systemctl(*arguments: str) -> None:
 @main.command("install")
 @click.argument("path", type=click.Path(path_type=Path))
 def install_command(path: Path) -> None:
-    """Install the bundle at PATH, and start it when nobody plays."""
+    """Install the update bundle at PATH in the other slot, and start it when nobody plays."""
     try:
         name, release = install_in_other_slot(path, _TRUSTED.read_text("ascii").strip())
     except (SlotError, OSError) as error:

@@ -45,4 +45,5 @@ def format_manual(audience: str, language: str) -> str:
 
 
 def _format_words(texts: Texts, words: Words) -> str:
+    """Return a page's text in the manual's language, with amounts in Canadian dollars."""
     return texts.format_page_words(words, lambda cents: texts.money(cents, "CAD"))

@@ -57,7 +57,7 @@ class _Sheet:
     pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
     y: float = _TOP
 
-    def turn(self) -> None:
+    def start_page(self) -> None:
         """Start a new page of the manual."""
         self.pages.append([])
         self.y = _TOP
@@ -74,12 +74,12 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     sheet = _Sheet()
     title = texts.say(f"manual.title.{audience}")
     _draw_cover(sheet, texts, audience, version)
-    sheet.turn()  # the page of contents, filled in when the page numbers are known
+    sheet.start_page()  # the page of contents, filled in when the page numbers are known
     contents = sheet.pages[-1]
     first: list[int] = []
     for chapter in chapters:
         if not first or sheet.y > _HIGH - _LEAST:
-            sheet.turn()
+            sheet.start_page()
         else:
             sheet.y += 34
         first.append(len(sheet.pages))
@@ -170,13 +170,13 @@ def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
         ]
         high = max(map(len, cells)) * _LEAD + 2 * _PAD
         if sheet.y + high > _HIGH - _FOOT:
-            sheet.turn()
+            sheet.start_page()
             _draw_table_head(sheet, chapter, widths)
         _draw_row(sheet, cells, widths, high)
 
 
 def _iter_cells(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[int, tuple[str, float]]]:
-    """Yield each cell's column index, with its text and column width."""
+    """Yield each cell of a printed table's row: its column index, then its text and column width."""
     yield from enumerate(zip(row, widths, strict=True))
 
 
@@ -265,6 +265,7 @@ class _Line(Artist):
 
 
 def _draw_ink(figure: Figure, ink: _Ink) -> None:
+    """Draw one part of a manual's page: a text, a filled box, or a thin line."""
     if ink.text:
         figure.add_artist(_Line(ink), clip=False)
         return

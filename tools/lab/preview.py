@@ -95,6 +95,7 @@ def _compute_start_credit(game: GameView) -> int:
 
 
 def _compute_credit_after_wager(game: GameView) -> int:
+    """Return the credit that a preview displays after the largest bet is wagered, in minor units."""
     return _compute_start_credit(game) - max(game.bet_options) * choose_unit_cents(game)
 
 

@@ -78,7 +78,7 @@ def _find_header_offset(text: str, key: Path) -> int | None:
 
 
 def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
-    """Yield (offset of its header, path) for each table header in the text."""
+    """Yield (offset of its header, path) for each table header in a TOML text."""
     counts: dict[str, int] = {}
     at = 0
     for line in text.splitlines(keepends=True):

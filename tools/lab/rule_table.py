@@ -37,7 +37,7 @@ _INTERRUPTIONS: Final = (
 
 
 class NoSuchRuleError(Exception):
-    """A transition in the documents for which the machine has no rule."""
+    """Error: the documents describe a transition of the machine's state for which no rule exists."""
 
 
 def format_player_diagram() -> str:
@@ -85,7 +85,7 @@ def format_rule_table(features: Features = FEATURES) -> str:
 
 
 def format_state_sets() -> str:
-    """Return a table of the named sets that have more than one state."""
+    """Return a table of the named sets of machine states, except those of one state."""
     rows = [
         [name, ", ".join(f"`{state}`" for state in State if state in states)]
         for states, name in SETS.items()
@@ -95,8 +95,10 @@ def format_state_sets() -> str:
 
 
 def _format_names(names: Sequence[str]) -> str:
+    """Return names as Markdown code, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def _format_next(next_: State | Next) -> str:
+    """Return the next machine state of a rule, or what decides it, as text."""
     return f"`{next_.value}`" if isinstance(next_, State) else next_.value.replace("_", " ")

@@ -19,6 +19,7 @@ _GROUND: Final = (24, 20, 44)
 
 
 def _start_pygame() -> Theme:
+    """Start pygame for drawing without a window, and return the screen's theme."""
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))

@@ -20,9 +20,10 @@ _SPLITS: Final = tuple(
 
 
 def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
-    """Return every way to set seven cards as a low hand of two and a high hand of five that is at least equal.
+    """Return every way to set seven pai gow poker cards as a low hand of two and a high hand of five.
 
-    Ways with the best low hand come first. ``low`` and ``high`` return the strength of two and of five cards.
+    The high hand is at least equal to the low one. Ways with the best low hand come first. ``low`` and
+    ``high`` return the strength of two and of five cards.
     """
     found = []
     for (a, b), high_indices in _SPLITS:
@@ -33,12 +34,12 @@ def list_ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[...,
 
 
 def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
-    """Return every legal way to set seven cards as two hands, those with the best low hand first."""
+    """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
     return list_ways(dealt, LOW.strength, HIGH.strength)
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """Return the sets (pairs, threes, fours) among the ranks of a hand, with the joker as an ace.
+    """Return the sets (pairs, threes, fours) among the ranks of a pai gow poker hand, with the joker as an ace.
 
     First comes a text with their sizes, then their ranks, largest set first.
     """
@@ -63,7 +64,7 @@ class House:
         ]
 
     def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
-        """Return the one of the ``offered`` ways in which the house way sets cards of these ranks.
+        """Return how the house way sets pai gow poker cards of these ranks: one of the ``offered`` ways.
 
         The ways come from :func:`list_ways`.
         """

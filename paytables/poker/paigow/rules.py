@@ -71,7 +71,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Return, by spot, the number of the position that each side bet on the first position names."""
+        """Return the pai gow poker side bets on which position gets the first cards: the position's number by spot."""
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
@@ -300,7 +300,10 @@ class PaiGowPokerRules(TwoHands):
 
 
 def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
-    """Return a low or high hand as text: its combination and the ranks that identify it, or its highest cards."""
+    """Return a pai gow poker low or high hand as text.
+
+    It names the combination and the ranks that identify it, or the highest cards.
+    """
     kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])

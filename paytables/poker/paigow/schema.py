@@ -31,6 +31,7 @@ class HouseWay(Strict):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "HouseWay":
+        """Refuse a low hand of the house way that is not two cards, or a high hand that is not five."""
         for cards, count in ((self.high, 5), (self.low, 2)):
             if cards is not None and len(parse_cards(cards)) != count:
                 raise ValueError(f"{cards!r}: is not {count} cards")
@@ -38,9 +39,9 @@ class HouseWay(Strict):
 
 
 class Remaining(Strict):
-    """Side bets on the total of the remaining cards (s.48), with the card values that the rules leave open.
+    """Side bets of pai gow poker on the total of the remaining cards (s.48), with the card values.
 
-    ``under``, ``over`` and ``exactly`` are what each pays.
+    The rules leave the card values open. ``under``, ``over`` and ``exactly`` are what each pays.
     """
 
     total: NaturalInt = 26
@@ -55,7 +56,7 @@ class Remaining(Strict):
 
     @property
     def bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return the odds and the name of each side bet on the total, by spot."""
+        """Return the odds and the name of each side bet on the total of the remaining cards, by spot."""
         n = self.total
         return {
             "under": (self.under, {"en": f"Under {n}", "fr": f"Moins de {n}"}),
@@ -65,7 +66,7 @@ class Remaining(Strict):
 
 
 class Position(Strict):
-    """Side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
+    """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
@@ -73,7 +74,7 @@ class Position(Strict):
 
 
 class Proof(Chances):
-    """The probabilities of results with the cards set like the bank's, and (``best``) with the best settings."""
+    """Exact figures of a pai gow poker game: results with the cards set as the bank does, and in the ``best`` way."""
 
     best: Chances
 

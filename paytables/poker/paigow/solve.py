@@ -58,7 +58,7 @@ OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in A
 
 @dataclass(frozen=True)
 class Patterns:
-    """All hands of seven cards by their ranks alone, one row for each combination of ranks.
+    """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks.
 
     ``counts`` are those of each rank, the joker's last; ``theirs`` the low and high hand that the bank sets;
     ``offered`` the ways in which a player may set them; ``at`` the row of each combination.
@@ -121,7 +121,7 @@ def list_patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
 
 
 def list_flushes(house: House, patterns: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
-    """Return every hand of seven cards with a flush in one given suit, for all ranks of its other cards."""
+    """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
         for n, others in enumerate(OTHERS):
@@ -151,14 +151,14 @@ def list_flushes(house: House, patterns: Patterns, ranks: Sequence[int] = ALL) -
 
 @dataclass(frozen=True)
 class Result:
-    """How many pairs of hands the player wins and loses with the best settings, and with the bank's own way."""
+    """How many pairs of pai gow hands the player wins and loses with the best settings, and with the bank's own way."""
 
     pairs: int
     best: tuple[int, int]
     house: tuple[int, int]
 
     def chances(self, wins_losses: tuple[int, int]) -> Chances:
-        """Return wins and losses, given as pairs of hands, as probabilities."""
+        """Return the chances of a win, push and loss from numbers of winning and losing pairs of pai gow hands."""
         win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
         return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
 
@@ -221,7 +221,7 @@ class SuitQuestions:
         found = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
-            """Return the counts for the ways of these combinations of ranks."""
+            """Return, for each way of setting these combinations, how many bank hands it beats and loses to."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
@@ -238,9 +238,9 @@ class SuitQuestions:
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Return, for each way to set cards, where its questions about a suit start, and each question's numbers.
+        """Return the questions about a suit for each way to set pai gow poker cards: their starts, and their numbers.
 
-        These are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
+        The numbers are the high hand, the player's ranks in the suit as bits, and the combination of ranks. A
         combination has one question for every part of its ranks that may be in a suit. A flush has five: its
         own suit; a suit with none of its other cards; with the first of them; with the second; with both.
         """
@@ -269,7 +269,7 @@ class SuitQuestions:
         events = self._list_flush_events()
 
         def compute_level(n: int) -> tuple[Ints]:
-            """Return the corrections of the questions with the ``n``-th low hand."""
+            """Return the corrections for flushes of all ways of setting cards with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
@@ -300,14 +300,20 @@ class SuitQuestions:
         return events[np.argsort(events[:, 0], kind="stable")]
 
     def totals(self, parallel_map: Each, plain: Ints, right: Ints, win: int, lose: int) -> list[int]:
-        """Return how many pairs of hands the best ways win and lose, then how many the bank's own way does."""
+        """Return how many pairs of hands the best settings win and lose, then how many the bank's own way does.
+
+        The hands are those of pai gow poker, without a flush or with the corrections for one.
+        """
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
         subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
         counts, hands = self.known.counts, len(self.known.offered)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
-            """Return the four sums over hands without a flush of these combinations of ranks."""
+            """Return the wins and losses of some combinations of ranks, over all hands without a flush.
+
+            They are those of the best settings, then those of the bank's own way.
+            """
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
                 np.array(numbers), counts, subsets, self.first, base, plain, right, win, lose, sums

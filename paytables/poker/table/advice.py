@@ -79,7 +79,7 @@ class Advice:
     def _answer_to_take_back(
         self, step: Step, hole_cards: Sequence[Card], board: Sequence[Card]
     ) -> str | None:
-        """Return whether to take a bet back, as an answer's id, or None if it cannot be computed quickly.
+        """Return whether to take a poker bet back, as an answer's id, or None if it cannot be computed quickly.
 
         Every completion of the hand is examined.
         """
@@ -105,7 +105,10 @@ class Advice:
     def _work_out_answer(
         self, step: Step, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
-        """Return the answer to a step with the highest mean net, in a game with a board; of equal ones the cheapest."""
+        """Return the answer to a poker question with the highest mean net, of equal ones the cheapest.
+
+        The game has a board.
+        """
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         bets_in_antes = {
@@ -204,7 +207,7 @@ class Advice:
 
 
 def _sort_options_by_cost(step: Step) -> list[Option]:
-    """Return the options of a step, those that stake the least first."""
+    """Return the answers to a poker game's question, those that stake the least first."""
     return sorted(step.option, key=lambda option: option.adds)
 
 

@@ -29,7 +29,7 @@ SEEN = 3
 
 
 def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
-    """Return the exact figures of a bet on the best five of seven cards, which may be taken back after ``seen``.
+    """Return the exact figures of a poker bet on the best five of seven cards, which may be taken back after ``seen``.
 
     ``back`` is the part returned then; ``answers`` are the indices of taking it back and of leaving it. If
     ``seen`` is None, the bet cannot be taken back.
@@ -74,10 +74,10 @@ def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tu
 
 
 def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
-    """Return how often each row of a bet's pay table pays.
+    """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.
 
-    ``rows`` has the number of cases by row, and last those that lose. All other cases of ``total`` are taken
-    back.
+    ``rows`` has the number of cases by row, and last those that lose. In all other cases of ``total`` the
+    player withdraws the bet and gets ``back`` of it.
     """
     found = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     taken = total - sum(rows)
@@ -85,10 +85,10 @@ def _list_row_rates(spot: Stake, rows: list[int], back: Fraction, total: int) ->
 
 
 def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: list[Fraction]) -> Fraction:
-    """Return the mean net of a bet that is never taken back.
+    """Return the mean net of a poker bet that is never taken back.
 
-    ``counts`` has, for each class of seen cards, how many completions win each of ``nets``; ``hands_per_class`` has how
-    many sets of cards each class represents.
+    ``counts`` has, for each class of seen cards, how many completions win each of ``nets``;
+    ``hands_per_class`` has how many sets of cards each class represents.
     """
     totals = (counts * hands_per_class[:, None]).sum(axis=0).tolist()
     won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
@@ -98,7 +98,7 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 def _count_nets(
     counts: Ints, hands_per_class: Ints, stays: Bools, nets: list[Fraction], back: Fraction
 ) -> Counter[Fraction]:
-    """Return the number of cases by net result, of a bet that is taken back except in the classes ``stays``.
+    """Return the number of cases by net result, of a poker bet that is taken back except in the classes ``stays``.
 
     For the other classes of seen cards it is taken back, and the part ``back`` is returned.
     """

@@ -83,7 +83,10 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
 
 
 def _build_prize(won: Won, unit: int, cost: int) -> Prize:
-    """Return one way of paying a bet as a prize, with a first stake of ``unit`` of the wager's ``cost`` credits."""
+    """Return one way of paying a poker bet as a prize, with a first stake of ``unit`` of the wager's ``cost``.
+
+    Both are in credits.
+    """
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
 

@@ -37,7 +37,7 @@ def _check_cards_text(cards: str | None) -> None:
 
 
 class Row(HandRow):
-    """A row of a bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
+    """A row of a poker bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
 
     pays: LevelPay
 
@@ -78,6 +78,7 @@ class Stake(Strict):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "Stake":
+        """Refuse a poker bet that nothing pays, or a multiple of another bet that is not a whole number."""
         if self.is_independent_of_bank and not self.pay:
             raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
         if self.of is not None and not self.times.isdecimal():
@@ -106,6 +107,7 @@ class Option(Strict):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Option":
+        """Refuse a lowest hand of an answer that is not a text of cards."""
         _check_cards_text(self.least)
         return self
 
@@ -138,6 +140,7 @@ class Step(Strict):
 
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "Step":
+        """Refuse a step of a poker round that deals and asks, does neither, or asks without a free answer."""
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
         if self.ask is not None and not any(not option.adds for option in self.option):
@@ -158,6 +161,7 @@ class Duel(Strict):
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Duel":
+        """Refuse a lowest opening hand that is not a text of cards."""
         _check_cards_text(self.opens)
         return self
 
@@ -168,13 +172,14 @@ class Duel(Strict):
 
 
 class Line(Strict):
-    """A line of a strategy: the answer with at least these cards. The last line has no cards and always applies."""
+    """A line of a poker strategy: the answer with at least these cards; the last line has none and always applies."""
 
     option: Identifier
     least: str | None = None
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Line":
+        """Refuse a lowest hand of a strategy line that is not a text of cards."""
         _check_cards_text(self.least)
         return self
 

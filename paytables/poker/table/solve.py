@@ -72,7 +72,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 def build_proof_from_distribution(
     net_cases: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
 ) -> Proof:
-    """Return a bet's proof from the number of cases that end with each net in ``net_cases``."""
+    """Return a poker bet's proof from the number of cases that end with each net in ``net_cases``."""
     total = sum(net_cases.values())
     rates = {
         format_exact(net): format_exact(Fraction(cases, total))
@@ -88,7 +88,7 @@ def build_proof_from_distribution(
 
 
 def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
-    """Return, for each hand strength, the index of the row of a spot's pay table that it wins, -1 for none."""
+    """Return, for each poker hand strength, the index of the row of a spot's pay table that it wins, -1 for none."""
     known, inverse = np.unique(strengths, return_inverse=True)
     order = ORDERS[spot.order]
     places = [find_row(rows, int(strength), 0, order) for strength in known]
@@ -311,7 +311,10 @@ class Stud:
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
 
         def find_spot_win(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
-            """Return the net for each class by the row that it wins, ``none`` without one, and whether it wins one."""
+            """Return a poker bet's net for each class by the row that it wins, and whether it wins one.
+
+            Without a row the net is ``none``.
+            """
             places = find_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
             return np.array([*values, int(none * factor * self.unit)], dtype=np.int64)[places], places >= 0
@@ -410,7 +413,7 @@ class Stud:
         return net_cases, staked / sum(net_cases.values())
 
     def _iter_rows(self, choices: list[Choice]) -> Iterator[Pays]:
-        """Yield every way in which pay rows pay the bets that are staked after some answer."""
+        """Yield each payment that a pay table's rows make on the bets that are staked after some answer."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)

@@ -59,7 +59,7 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
 
 
 def _format_hand(names: str, ranking: Ranking) -> str:
-    """Return a hand as text: its ranks, the most frequent first, and its combination if it has one."""
+    """Return a poker hand as text: its ranks, the most frequent first, and its combination if it has one."""
     cards = parse_cards(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)

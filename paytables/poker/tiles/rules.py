@@ -32,7 +32,7 @@ class PaiGowRules(TwoHands):
     BACK: ClassVar[str] = "?-?"
 
     def settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
-        """Return every way to set four tiles as two hands, those with the best low hand first."""
+        """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
         a, b, c, d = dealt
         return list_settings((a, b, c, d))
 
@@ -41,7 +41,7 @@ class PaiGowRules(TwoHands):
         return choose_bank_way(self.definition, self.settings(dealt))
 
     def beats(self, low: int, bank_low: int) -> bool:
-        """Return whether a low hand beats the bank's; if the definition says so, a worthless one never does."""
+        """Return whether a pai gow low hand beats the bank's; if the definition says so, a worthless one never does."""
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
     def advice(self, dealt: Sequence[int]) -> int:

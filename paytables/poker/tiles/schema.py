@@ -23,9 +23,10 @@ class BankWay(Strict):
 
 
 class Proof(Chances):
-    """The probabilities of results with the best settings, and mean nets of the worst ones and of the bank's way.
+    """The exact figures of a pai gow game: the probabilities of results with the best settings, and other mean nets.
 
-    The bank's own way is the simplest published play.
+    The other ones are those of the worst settings, and of the bank's own way, which is the simplest published
+    play.
     """
 
     worst: Exact

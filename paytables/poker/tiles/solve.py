@@ -58,7 +58,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
     def compute_means(chosen: Ints) -> tuple[Fraction, Fraction, Fraction]:
-        """Return the chances to win and to lose, and the mean net, if each hand is set in its ``chosen`` way."""
+        """Return the chances to win and to lose, and the mean net, if all tiles are set in their ``chosen`` ways."""
         at = np.arange(len(hands))
         wins, losses = (Fraction(int(count[at, chosen].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses

@@ -38,12 +38,12 @@ _MIXED: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
 
 
 def value(tile: int) -> int:
-    """Return the value of a domino on its own, for comparing single tiles; 17 is the highest."""
+    """Return the value of a pai gow domino on its own, for comparing single tiles; 17 is the highest."""
     return next(len(VALUES) - n for n, row in enumerate(VALUES) if TILES[tile] in row)
 
 
 def count_points(tiles: Sequence[int]) -> int:
-    """Return the points of a hand of two tiles: pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
+    """Return the points of two pai gow tiles: pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
     sums = {0}
     for tile in tiles:
         pips = sum(map(int, TILES[tile].split("-")))
@@ -53,7 +53,7 @@ def count_points(tiles: Sequence[int]) -> int:
 
 
 def order(tiles: Sequence[int]) -> int | None:
-    """Return the rank of two dominoes among the twenty combinations (s.101), 1 the highest; None if they form none."""
+    """Return the rank of two pai gow tiles among the twenty combinations (s.101), 1 the highest, or None."""
     names = tuple(sorted(TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
         return 1
@@ -72,7 +72,7 @@ def order(tiles: Sequence[int]) -> int | None:
 
 @cache
 def compute_strength(first: int, second: int) -> int:
-    """Return the strength of a hand of two tiles, by combination first, then by points, then by the higher tile."""
+    """Return the strength of two pai gow tiles: by combination, then by points, then by the higher tile."""
     place = order((first, second))
     if place is not None:
         return (10 + NAMED - place) * 32 + max(value(first), value(second))
@@ -80,18 +80,18 @@ def compute_strength(first: int, second: int) -> int:
 
 
 def level(strength_: int) -> int:
-    """Return a hand's level by its strength: 0 to 9 for points, then 10 to 29 for combinations, the lowest first."""
+    """Return the level of a pai gow tile hand by its strength: 0 to 9 for points, 10 to 29 for combinations."""
     return strength_ // 32
 
 
 def is_worthless(strength_: int) -> bool:
-    """Return whether a hand of that strength has no value: no combination and no points."""
+    """Return whether a pai gow hand of that strength has no value: no combination and no points."""
     return level(strength_) == 0
 
 
 @cache
 def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
-    """Return the ways to set four tiles as two hands: low and high strength, and the low hand's indices as bits.
+    """Return the ways to set four pai gow tiles as two hands: both strengths, and the low hand's indices as bits.
 
     The high hand must be equal or better (s.113). Ways with the best low hand come first.
     """

@@ -27,11 +27,14 @@ class Held:
     deals: Fraction
 
     def mean(self, pays: Sequence[int]) -> Fraction:
-        """Return the mean win of one hand that is drawn to the held cards, in credits."""
+        """Return the mean win of one video poker hand that is drawn to the held cards, in credits."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
     def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
-        """Return the variance of the total win of ``hands`` hands drawn to the same held cards, in credits squared."""
+        """Return the variance of the total win of ``hands`` video poker hands with the same held cards.
+
+        It is in credits squared.
+        """
         mean = self.mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)
@@ -48,7 +51,10 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     simple = None if definition.simplest is None else holds.select_cards_held_by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
-        """Return the proof for ``credits_`` per hand: the best and worst holds; of equally good ones the first."""
+        """Return the proof of a bet of ``credits_`` on a video poker hand: of its best, worst and simplest holds.
+
+        Of holds that are equally good, the first is used.
+        """
         values = holds.values(definition.pays(credits_))
         best = values.argmax(axis=0)
         rates, deals = holds.held(values, best)
@@ -164,12 +170,12 @@ def _compute_progressive_share(
 
 
 def _compute_chance_of_at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> Fraction:
-    """Return the probability of a row that pays at least ``win`` credits."""
+    """Return the probability that a video poker hand wins a row that pays at least ``win`` credits."""
     return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
 
 
 def _build_win_distribution(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
-    """Return the win distribution of one hand, from the probability and the pay of each row."""
+    """Return the win distribution of one video poker hand, from the probability and the pay of each row."""
     total = lcm(*(rate.denominator for rate in rates))
     counts = {0: total}
     for rate, pay in zip(rates, pays, strict=True):

@@ -51,7 +51,7 @@ class Part:
     holds_all_wilds: Bools
 
     def find_fits(self, line: Hold, classes: Ints) -> Bools:
-        """Return, for the classes of deals ``classes``, whether holding these cards fits a line of a simple way."""
+        """Return, for classes of video poker deals, whether holding these cards fits a line of a simple way."""
         fits: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
         if line.wild is not None:
@@ -87,12 +87,12 @@ class Holds:
 
     @cached_property
     def strengths(self) -> Ints:
-        """Return the strength of every hand of five cards, as an array."""
+        """Return the strength of every video poker hand of five cards, as an array."""
         return self.sets.strengths(self.definition.deck.order)
 
     @cached_property
     def rows(self) -> Ints:
-        """Return the row of the pay table that every hand wins, or the number of rows if it wins none."""
+        """Return the row of the pay table that every video poker hand wins, or the number of rows if it wins none."""
         order = self.definition.deck.order
         wilds: Ints = self.sets.wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
         keys = (self.strengths >> DECIDING) * 8 + wilds  # rows depend on nothing else of a strength
@@ -105,13 +105,16 @@ class Holds:
 
     @cached_property
     def counts(self) -> list[list[Ints]]:
-        """Return, for each row of the pay table, how many hands that win it contain given cards (:meth:`Sets.sums`)."""
+        """Return, for each row of the video poker pay table, how many hands of that row contain a given set of cards.
+
+        Each row is an array over all sets of up to five cards; see :meth:`Sets.sums`.
+        """
         return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
 
     def values(self, pays: Sequence[int]) -> Ints:
-        """Return the mean win of each of the 32 holds (row) in each class of deals (column), in ``1 / unit`` credits.
+        """Return the mean win of each of the 32 video poker holds in each class of deals, in ``1 / unit`` credits.
 
-        ``pays`` are credits by row of the pay table.
+        Rows are the holds, columns the classes of deals. ``pays`` are credits by row of the pay table.
         """
         tables: list[Ints] = [
             np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
@@ -121,7 +124,7 @@ class Holds:
         return self.sets.holds(tables, self.deals) * self.scale[:, None]
 
     def held(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return the results of holding, in each class of deals, the cards at the indices in ``masks`` (as bits).
+        """Return the results of holding, in each class of video poker deals, the cards in ``masks`` (bits of indices).
 
         First comes the probability of each row of the pay table, then the mean of the squared mean win of a
         deal.
@@ -138,7 +141,7 @@ class Holds:
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def select_cards_held_by(self, way: Way) -> Ints:
-        """Return the cards, as bits of indices, that a simple way to hold keeps in each class of deals.
+        """Return the video poker cards that a simple way to hold keeps in each class of deals, as bits of indices.
 
         Raises :class:`AnalysisError` if no line of it fits some deal.
         """
@@ -192,6 +195,10 @@ class Holds:
         return found
 
     def mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one hand, in credits, if the cards in ``masks`` are held in each class of deals."""
+        """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
+
+        ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
+        what :meth:`values` returns.
+        """
         found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

@@ -29,6 +29,7 @@ class Deck(Strict):
     @field_validator("wild")
     @classmethod
     def _check_ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a wild rank that is not a rank of cards."""
         if any(rank not in tuple(RANKS) for rank in value):
             raise ValueError(f"{list(value)} are not all ranks; ranks are {RANKS}")
         return value
@@ -55,6 +56,7 @@ class Bets(Strict):
 
     @model_validator(mode="after")
     def _check_ascending(self) -> "Bets":
+        """Refuse bets that are not ascending, or more than 100 video poker hands at once."""
         for name, values in (("credits", self.credits), ("hands", self.hands)):
             if list(values) != sorted(set(values)):
                 raise ValueError(f"{name} are different and ascending")
@@ -64,7 +66,7 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A progressive level that ``row`` wins instead of its pay, by one hand at the maximum credits.
+    """A video poker progressive level that ``row`` wins instead of its pay, by one hand at the maximum credits.
 
     The cabinet stores its meter and pays it. ``increment`` is the share of each such bet that goes to it.
     """
@@ -77,7 +79,7 @@ class Progressive(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best holds for one number of credits: how often a hand wins each row of the pay table.
+    """Exact figures of the best video poker holds at one number of credits: how often each pay table row is won.
 
     ``rates`` are in the rows' order. ``deals`` is the mean, over all deals, of the squared mean win (in
     credits for each credit bet). ``worst`` is the return of the worst holds, ``simplest`` that of the simple
@@ -125,9 +127,9 @@ class Hold(Strict):
 
 
 class Way(Strict):
-    """A published simple way to hold cards. The first of its lines that fits applies.
+    """A published simple way to hold video poker cards: lines in order, of which the first that fits applies.
 
-    If a line fits in two ways, it applies to the lowest ranks.
+    If a line fits several sets of the dealt cards, those of the lowest ranks are held.
     """
 
     name: Text
@@ -135,18 +137,19 @@ class Way(Strict):
 
 
 class Simplest(Strict):
-    """The choice of a simple way in :file:`simple.toml`, for which a game's figure is computed."""
+    """The name of the simple way to hold video poker cards for which a game states the return (:file:`simple.toml`)."""
 
     way: Identifier
 
     @property
     def data(self) -> Way:
-        """Return the simple way to hold cards that has this name."""
+        """Return the simple way to hold video poker cards that has this name."""
         return _load_simple_ways()[self.way]
 
     @field_validator("way")
     @classmethod
     def _check_way(cls, value: str) -> str:
+        """Refuse a name that no simple way to hold has."""
         if value not in _load_simple_ways():
             raise ValueError(f"there is no way {value!r}; {format_known_names(value, _load_simple_ways())}")
         return value
@@ -154,7 +157,7 @@ class Simplest(Strict):
 
 @cache
 def _load_simple_ways() -> dict[str, Way]:
-    """Return the simple ways to hold cards in :file:`simple.toml`, by name."""
+    """Return the simple ways to hold video poker cards in :file:`simple.toml`, by name."""
     text = Path(__file__).with_name("simple.toml").read_text()
     return {name: Way.model_validate(way) for name, way in tomllib.loads(text).items()}
 
@@ -171,6 +174,7 @@ class VideoPokerDefinition(Definition):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "VideoPokerDefinition":
+        """Refuse duplicate pay table rows, a level for an unknown row, and a proof with another number of rows."""
         ids = [pay.id for pay in self.pay]
         if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")
@@ -203,7 +207,10 @@ class VideoPokerDefinition(Definition):
         return self.progressive if hands == 1 and credits_ == self.most else None
 
     def pays(self, credits_: int) -> tuple[int, ...]:
-        """Return what each row of the pay table pays for ``credits_`` credits on a hand; a level as its reset."""
+        """Return what each row of the pay table pays for ``credits_`` credits on a hand.
+
+        A row that pays a progressive level counts as the level's reset value.
+        """
         pays = [pay.pays * credits_ for pay in self.pay]
         if credits_ == self.most:
             pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]

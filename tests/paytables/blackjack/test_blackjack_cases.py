@@ -332,7 +332,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (MONACO, lambda d: d["side"][0].update(id="main"), "a stake of the game itself"),
         (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is there twice"),
         (MONACO, lambda d: d["side"][1]["row"][0].update(id="mixed-pair"), "'mixed-pair' is there twice"),
-        (OPTIONS, lambda d: d["side"][3]["row"].reverse(), "rows with more cards must come after"),
+        (OPTIONS, lambda d: d["side"][3]["row"].reverse(), "rows with more cards must come before"),
         (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["77"]), "'77' are not 3 ranks"),
         (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["7X7"]), "match pattern"),
         (OPTIONS, lambda d: d["side"][3]["row"][4].pop("ranks"), "no condition on any card"),

@@ -87,7 +87,10 @@ def _derive_wager_transfers(scope: Scope) -> Any:
 
 
 def _compute_raise_cents(scope: Scope) -> int:
-    """Return what a choice adds to the stake; tools.audit.games checks the number of credits."""
+    """Return the stake, in minor units, that a choice adds; that the credits are right is checked elsewhere.
+
+    See :mod:`tools.audit.games`.
+    """
     return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
 
 
@@ -105,6 +108,7 @@ def _derive_raise_transfers(scope: Scope) -> Any:
 
 
 def _check_raise_counted(scope: Scope) -> None:
+    """Check that the player's session counts the stake that the choice adds as wagered."""
     cents = _compute_raise_cents(scope)
     require_stored_value(
         "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT
@@ -168,6 +172,7 @@ def _require_closed_claims(payment_method: str) -> Any:
     """Return the check that every claim of the game to a linked level is closed with this payment method."""
 
     def check(scope: Scope) -> None:
+        """Check the game's claims that the entry closes: only their payment method is set; nothing is awaited."""
         for key in ("awaiting_award", "undecided"):
             require_stored_value(key, partial(_require_removed, key))(scope)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
@@ -205,7 +210,10 @@ def _derive_double_up_transfers(scope: Scope) -> Any:
 
 
 def _derive_result_count(scope: Scope) -> Any:
-    """Return the count of the game's result: won if money moves, else pushed or lost."""
+    """Return the occurrence to count for a game settled by hand: won, pushed or lost.
+
+    It is won if the entry moves money.
+    """
     if scope.entry.transfers:
         return {"games_won": 1}
     return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}

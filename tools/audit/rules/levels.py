@@ -49,6 +49,7 @@ def _require_ruling(ruling: str) -> Check:
     """Return the check that a progressive hit is closed by ``ruling`` if it was disputed, and otherwise proved."""
 
     def check(scope: Scope) -> None:
+        """Check that the ruling on a claim agrees with the unproved prize that is held for it, if there is one."""
         key = f"held:{scope['claim']}"
         held_prize = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
         if (held_prize is not None) != (key in scope.entry.state):

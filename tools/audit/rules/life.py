@@ -152,6 +152,7 @@ def _require_clearable_faults(authority: str) -> Any:
     """Return the check that each fault the record clears was active and may be cleared by this authority."""
 
     def test(scope: Scope) -> bool:
+        """Return whether the record's faults were active, may be cleared by this authority, and are all cleared."""
         record = scope.record
         codes = record["codes"]
         expected_state = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}

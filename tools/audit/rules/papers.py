@@ -43,6 +43,7 @@ def _derive_host_status(status: Redeeming) -> Any:
     """Return the check that the host's record of the returned ticket gets ``status``."""
 
     def due(scope: Scope) -> Any:
+        """Return the host's stored ticket with its new status, or ABSENT if it is another ticket."""
         stored = scope.record_before(HostTicketRecord, "host_ticket")
         return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
 
@@ -66,6 +67,10 @@ def _derive_state_after_return(scope: Scope) -> Any:
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
+    """Return the terms of restricted credit after the ticket: those that the host stated for it, or None if expired.
+
+    Raises :class:`Differs` if the entry removes terms that have not expired.
+    """
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
         return {"expires": stored.expires, "pool": stored.pool}
@@ -215,6 +220,7 @@ _PAPERS: Final = (
 
 
 def _check_coin_transfers(scope: Scope) -> None:
+    """Check that the coins credited have possible values, and are those counted and inserted."""
     moves = scope.entry.transfers
     half = len(moves) // 2
     coins_cents = [t.amount_cents for t in moves[:half]]
@@ -232,6 +238,7 @@ def _check_coin_transfers(scope: Scope) -> None:
 
 
 def _build_coin_rule(entry: AnyEntry, record: Pattern) -> Rule:
+    """Return the audit rule for coins accepted by the machine, entered by ``entry`` with this record."""
     return Rule(
         entry=entry,
         within=EVERYWHERE,

@@ -30,6 +30,7 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
     """
 
     def check(scope: Scope) -> None:
+        """Check that the id bound to ``name`` is one that this journal makes for this kind."""
         value = scope[name]
         match = _FRESH.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
         if (
@@ -47,6 +48,7 @@ def require_all_credit(kind: str, name: str = "cents") -> Check:
     """Return the check that the amount bound to ``name`` is all of the player's remaining credit of a kind."""
 
     def check(scope: Scope) -> None:
+        """Check that the entry takes the whole remaining credit of this kind."""
         account = scope.credit(scope.names.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
@@ -74,6 +76,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
     """
 
     def check(scope: Scope) -> None:
+        """Check that the stored cash-out or hand-pay states the coins paid so far for its remainder."""
         remainder = (
             None
             if scope.value_before("cash_out_goes_on") is True
@@ -121,6 +124,7 @@ def require_stored_value(key: str, make: Callable[[Scope], Any]) -> Check:
     """
 
     def check(scope: Scope) -> None:
+        """Check that the entry stores the derived value under the key, or nothing if none is derived."""
         derived = make(scope)
         expected = to_json(derived) if is_record(derived) else derived
         stored = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT)
@@ -146,6 +150,7 @@ def require(finding: str, test: Callable[[Scope], bool]) -> Check:
     """Return the check that ``test`` returns True for the entry; otherwise it reports the text ``finding``."""
 
     def check(scope: Scope) -> None:
+        """Raise :class:`Differs` with the finding's text unless the test holds for the entry."""
         if not test(scope):
             raise Differs(finding)
 

@@ -171,7 +171,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A pattern for an id derived from the entry's own sequence number, in the present or the earlier form."""
+    """A pattern for an entry id derived from the entry's own sequence number, in the present or an earlier form."""
 
 
 OWN: Final = Own()
@@ -190,6 +190,7 @@ def _is_digest(value: object, _: Scope) -> bool:
 
 
 def _are_staff(value: object, scope: Scope) -> bool:
+    """Return whether the value is a list of different members of staff, none of them disabled."""
     return (
         type(value) is list
         and 0 < len(value) == len(set(map(str, value)))
@@ -268,7 +269,10 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one fo
 
 
 def _compile_exact(expected: Any) -> Matcher:
+    """Return a function that accepts only this value."""
+
     def match(value: Any, _: Scope) -> None:
+        """Check that the value is exactly the expected one."""
         if not is_json_equal(value, expected):
             raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
 
@@ -276,6 +280,7 @@ def _compile_exact(expected: Any) -> Matcher:
 
 
 def _match_own_id(value: Any, scope: Scope) -> None:
+    """Check that the id is derived from the entry's own sequence number."""
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.mark}", f"{kind}#{sequence}"):
         raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {format_value(value)}")
@@ -288,6 +293,7 @@ def _compile_name(text: str) -> Matcher:
     fits, nullable = TYPES[kind], none == "none"
 
     def match(value: Any, scope: Scope) -> None:
+        """Check that the value is of the pattern's kind, and bind it to the pattern's name or compare it with that."""
         if not (fits(value, scope) or (nullable and value is None)):
             raise Differs(f"{format_value(value)} is not a valid {kind}")
         if name:
@@ -407,6 +413,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
             raise Differs(f"{', '.join(map(format_value, remaining))}: not expected here")
 
     def match(value: Any, scope: Scope) -> None:
+        """Check that the value is an object with the pattern's members, and match each of them."""
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         matched_count = 0
@@ -432,7 +439,10 @@ def _match_at_key(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
 
 
 def _compile_array(parts: Sequence[Matcher]) -> Matcher:
+    """Return a function that matches a list of exactly these parts, in order."""
+
     def match(value: Any, scope: Scope) -> None:
+        """Check that the value is a list of the right length, and match each element with its own pattern."""
         if type(value) is not list or len(value) != len(parts):
             raise Differs(f"{format_value(value)}: expected {len(parts)} values")
         for n, (part, item) in enumerate(zip(parts, value, strict=True)):
@@ -442,9 +452,11 @@ def _compile_array(parts: Sequence[Matcher]) -> Matcher:
 
 
 def _compile_each(pattern: Each) -> Matcher:
+    """Return a function that matches a list whose values all match one pattern."""
     part = compile_pattern(pattern.pattern)
 
     def match(value: Any, scope: Scope) -> None:
+        """Check that the value is a list of at least the required length, and match every element with one pattern."""
         if type(value) is not list or len(value) < pattern.least:
             raise Differs(f"{format_value(value)}: expected at least {pattern.least} values")
         outer_names = scope.names
@@ -457,7 +469,10 @@ def _compile_each(pattern: Each) -> Matcher:
 
 
 def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
+    """Return a function that matches a value against alternatives, and binds names only for the one that fits."""
+
     def match(value: Any, scope: Scope) -> None:
+        """Match the first alternative that fits; only the names that it binds stay bound."""
         outer_names, why = scope.names, ""
         for part in parts:
             scope.names = dict(outer_names)
@@ -474,7 +489,10 @@ def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
 
 
 def _compile_derived(make: Callable[[Scope], Any]) -> Matcher:
+    """Return a function that accepts only the value that ``make`` returns for the scope."""
+
     def match(value: Any, scope: Scope) -> None:
+        """Raise :class:`Differs` unless the value equals the one that the pattern gives in this scope."""
         expected = make(scope)
         if not is_json_equal(value, expected):
             raise Differs(f"expected {format_value(expected)}, found {format_value(value)}")
@@ -483,9 +501,11 @@ def _compile_derived(make: Callable[[Scope], Any]) -> Matcher:
 
 
 def _compile_has(pattern: Has) -> Matcher:
+    """Return a function that matches an object with at least the pattern's members, and binds it to a name."""
     members = _compile_object(pattern.members)
 
     def match(value: Any, scope: Scope) -> None:
+        """Match an object's listed members only, and bind the whole object to the pattern's name."""
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         scope.names[pattern.name] = value
@@ -495,10 +515,12 @@ def _compile_has(pattern: Has) -> Matcher:
 
 
 def _compile_but(pattern: But) -> Matcher:
+    """Return a function that matches an object bound to a name, with the pattern's changes to its members."""
     changed = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, scope: Scope) -> None:
+        """Check that the value is the object bound to the name, with the changes that the pattern states."""
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         base = scope.names[pattern.name]

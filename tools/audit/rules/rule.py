@@ -261,34 +261,42 @@ class Rule:
 
     @cached_property
     def _record(self) -> Matcher:
+        """Return the compiled pattern that the members of the entry's record must match."""
         return _compile_members(self.record)
 
     @cached_property
     def _id(self) -> Matcher:
+        """Return the compiled pattern that the entry's id must match."""
         return compile_pattern(self.id)
 
     @cached_property
     def _ref(self) -> Matcher:
+        """Return the compiled pattern that the id of the entry's reference must match."""
         return compile_pattern(self.ref)
 
     @cached_property
     def _state(self) -> Matcher:
+        """Return the compiled pattern of what the entry must store in the machine's memory."""
         return _compile_members(self.state)
 
     @cached_property
     def _counts(self) -> Matcher:
+        """Return the compiled pattern of the occurrences that the entry must count."""
         return _compile_members(self.counts)
 
     @cached_property
     def _dims(self) -> Matcher:
+        """Return the compiled pattern that an entry's transfer dimensions (such as the position) must match."""
         return compile_pattern(self.dims)
 
     @cached_property
     def _before(self) -> list[tuple[str, Matcher]]:
+        """Return what the memory must hold before the entry: each storage key with its compiled pattern."""
         return [(key, compile_pattern(part)) for key, part in self.before.items()]
 
     @cached_property
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
+        """Return the transfers that the entry must make, each with the compiled patterns of its parts."""
         moves = () if isinstance(self.moves, Derived) else self.moves
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 

@@ -35,11 +35,11 @@ class _Books:
         self._many = {key: self._state[key] for key in self._state if not key.startswith(_STATELESS)}
 
     def state(self, key: str) -> JSON:
-        """Return the value stored under a key."""
+        """Return the value that the journal's memory holds under a key."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
-        """Return everything stored under keys with a prefix."""
+        """Return all that the journal's memory holds under keys with a prefix."""
         return {key: value for key, value in self._many.items() if key.startswith(prefix)}
 
 
@@ -60,7 +60,7 @@ class _Remembered:
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
-        """Return None: nothing is installed."""
+        """Return None: the audit has no other features installed."""
         return None
 
 

@@ -173,6 +173,7 @@ def _check_moves_match_result(scope: Scope) -> None:
 
 
 def _derive_restricted_terms(scope: Scope) -> Any:
+    """Return the expiry and pool of the restricted credit that the transfer brings in, or ABSENT if it brings none."""
     if scope["way"] == "in" and _read_result(scope).cents.get(CreditKind.RESTRICTED):
         return {"expires": scope["expires"], "pool": scope["pool"]}
     return ABSENT

@@ -21,7 +21,7 @@ def _are_earlier_recorded(scope: Scope) -> bool:
 
 
 def _is_spin_awaited(scope: Scope) -> bool:
-    """Return whether memory awaits this spin of this round."""
+    """Return whether the machine's memory awaits this spin of a physical wheel for this round."""
     was = scope.record_before(WheelSpin, "wheel_spin")
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 

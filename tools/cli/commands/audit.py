@@ -155,6 +155,7 @@ def verify(
         vouched = list(_parse_witnesses(witnesses))
 
         def create_auditor(point: Path | None) -> Auditor:
+            """Return a new auditor, or one that continues from the state saved at ``point``."""
             return Auditor(shelf, heads, vouched) if point is None else verified.load(point, shelf)
 
         with show_progress("deriving everything again"):
@@ -194,6 +195,7 @@ def _audit_copies(
 
 
 def _read_export_head(file: Path) -> tuple[int, str]:
+    """Return the number and hash of the last entry of an earlier export, from its header."""
     with open_regular_file(file) as source:
         header = export.ExportReader(source, str(file)).header
     return header.sequence, header.head_hash
@@ -436,7 +438,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @click.argument("number", type=WholeNumber(min=1))
 @STATE
 def entry(*, number: int, state: Path | None) -> None:
-    """Print the complete entry NUMBER as JSON."""
+    """Print the complete journal entry NUMBER as JSON."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             stored_entry = next(view.entries(since=number - 1, limit=1), None)

@@ -55,7 +55,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @add_form_options
 def show_(file: Path, *, form: Form) -> None:
-    """Show the contents of FILE, and the machine it belongs to."""
+    """Show the contents of the backup FILE, and the machine it belongs to."""
     try:
         backup = Backup.read(file)
     except OperatorError as error:

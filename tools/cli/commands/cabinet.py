@@ -82,6 +82,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             games: list[str] = []
 
             def check_files(game: str) -> None:
+                """Show progress, and add the game to those whose files were checked."""
                 show_done(len(games))
                 games.append(game)
 
@@ -113,7 +114,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """Finds remarks on games that the machine offers nevertheless."""
+    """Finder of remarks on games that the cabinet file offers and the machine accepts nevertheless."""
 
     played: Mapping[str, Any]
     """Definitions that the machine of the state folder has played; empty without a memory."""
@@ -182,6 +183,7 @@ def _choose_style(stops: object) -> Style:
 
 
 def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
+    """Return the table row of one error in a cabinet file: line, key, whether it prevents the start, and the rest."""
     line = fault.line or lines.find_line(parse_location(fault.key))
     stops = None if fault.remark else fault.stops
     return line, fault.key, stops, fault.what, fault.meant, fault.allowed
@@ -189,6 +191,7 @@ def _build_row(fault: Fault, lines: Lines) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------------- new
 def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names. Raises click.BadParameter for one that is neither a library game nor a .toml file."""
     for value in values:
         if value not in list_shipped_games() and not value.endswith(".toml"):
             raise click.BadParameter(
@@ -200,6 +203,7 @@ def _check_game_names(_: click.Context, __: click.Parameter, values: tuple[str, 
 def _parse_devices(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
+    """Return (protocol, port) of each ``PROTOCOL=PORT``; a simulated device without a port."""
     devices = []
     for value in values:
         protocol, _equals, port = value.partition("=")
@@ -251,6 +255,7 @@ def new(
     asks = sys.stdin.isatty()
 
     def ask_for_value(option: str | None, prompt: str, example: str = "") -> str:
+        """Return the option's value, or ask the person for it; without a terminal return the example."""
         if option is not None or not asks:
             return option or example
         return str(click.prompt(prompt, default=example or None))
@@ -368,6 +373,7 @@ def devices_(*, form: Form) -> None:
 
 
 def _format_line_settings(line: object) -> str:
+    """Return a serial line's speed, data bits, parity and stop bits as text."""
     return f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
 
 

@@ -182,13 +182,14 @@ def _is_certified(findings: list[Finding]) -> bool:
 
 
 def _format_conclusion(case: Case, findings: list[Finding]) -> str:
-    """Return the conclusion for a game that fails no rule."""
+    """Return the conclusion of the certification for a game that fails no rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
     read = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
 
 
 def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
+    """Return a game's certification findings as JSON data, with the game's id and digest."""
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
@@ -246,7 +247,7 @@ def _write_submission(
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
-    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
+    """Print what each certification bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
@@ -297,6 +298,7 @@ def _format_summary(facts: Mapping[str, Any]) -> str:
 
 
 def _build_table(case: Case, findings: list[Finding]) -> Table:
+    """Return a table of the findings of one game's certification."""
     columns = (
         "rule",
         Column("requirements", text=" ".join),

@@ -141,6 +141,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
 
 
 def _build_document(result: ClaimInspection) -> dict[str, object]:
+    """Return the inspection of a damaged memory and its proposed claims as JSON data."""
     claims = [{**each.to_json(), "acts": list(each.acts)} for each in result.proposals]
     inspection = result.inspection
     return {
@@ -168,6 +169,7 @@ def _describe_agreement(result: ClaimInspection) -> str:
 
 
 def _build_meter_table(result: ClaimInspection) -> Table:
+    """Return a table of every meter in both copies of a memory, with those marked on which the copies differ."""
     good = ((name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
@@ -210,6 +212,7 @@ def _compare_copies(first: int | None, second: int | None) -> str:
 
 
 def _build_claim_table(proposals: tuple[Proposal, ...], money: _Money) -> Table:
+    """Return a table of the claims in a memory to be cleared: the amounts in both copies, and what may be decided."""
     rows = []
     for proposal in proposals:
         says = {

@@ -25,6 +25,7 @@ def _parse_value(word: str) -> int | str | bool:
 
 
 def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
+    """Return the values in arguments of the form ``key=value``, by key; a bar code remains text."""
     values: dict[str, int | str | bool] = {}
     for word in words:
         key, sign, value = word.partition("=")

@@ -207,7 +207,10 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         words = template.read_text(encoding="utf-8").replace("@ID@", new_id)
         text, file_text = words, f"a template of a {family_name} game"
     else:
-        text, file_text = _copy(origin, new_id), f"a copy of {origin}; its title and help are yours to change"
+        text, file_text = (
+            _copy_definition(origin, new_id),
+            f"a copy of {origin}; its title and help are yours to change",
+        )
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -215,7 +218,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     echo(f"{file}: {file_text}; try: egm game check {file}")
 
 
-def _copy(origin: str, game_id: str) -> str:
+def _copy_definition(origin: str, game_id: str) -> str:
     """Return the text of a game's definition with another id and version 0.1.0. Raises ``click.ClickException``."""
     game = load(origin)
     text = "" if game.source is None else game.source.data.decode()

@@ -47,12 +47,15 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
     """Give a command ``--port`` and ``--state``, and pass it the port that they select."""
 
     @click.pass_context
-    def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
+    def run_with_port(
+        ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object
+    ) -> None:
+        """Run the command with the GAT port stated by its options: a serial port, or one in a state folder."""
         command_function(
             _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
         )
 
-    return _PORT(_STATE(update_wrapper(with_way, command_function)))
+    return _PORT(_STATE(update_wrapper(run_with_port, command_function)))
 
 
 @click.group()
@@ -91,7 +94,7 @@ def status(gat_port: _GatPort, form: Form) -> None:
 @_FORMAT
 @_add_port_options
 def functions(gat_port: _GatPort, form: str) -> None:
-    """Print the functions the machine offers."""
+    """Print the special functions that the machine offers over GAT."""
     _run_function(gat_port, (LIST,), form)
 
 
@@ -99,7 +102,7 @@ def functions(gat_port: _GatPort, form: str) -> None:
 @_FORMAT
 @_add_port_options
 def identity(gat_port: _GatPort, form: str) -> None:
-    """Print what is installed, and who signed it."""
+    """Print which software the machine states over GAT to have installed, and who signed it."""
     _run_function(gat_port, ("Get File", PROGRAM_ID), form)
 
 
@@ -125,7 +128,7 @@ def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, form:
 @_FORMAT
 @_add_port_options
 def results(gat_port: _GatPort, form: str) -> None:
-    """Print the last results again, without starting a new calculation."""
+    """Print the results of the last GAT calculation again, without starting a new one."""
     try:
         echo(gat_port.verifier.results(form).decode())
     except GatError as error:

@@ -37,6 +37,7 @@ def command() -> None:
 
 @contextmanager
 def _open_view(state: Path | None) -> Iterator[JournalView]:
+    """Open a machine's journal for reading. Raises ClickException if it is damaged or missing."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view
@@ -46,6 +47,7 @@ def _open_view(state: Path | None) -> Iterator[JournalView]:
 
 @contextmanager
 def _read_sheets(state: Path | None) -> Iterator[list[Sheet]]:
+    """Provide the printable sheets of a machine's interventions while its journal is open for reading."""
     with _open_view(state) as view:
         yield list(iter_sheets(view, FEATURES.entries))
 
@@ -79,7 +81,7 @@ def list_(state: Path | None, *, form: Form) -> None:
 @LANGUAGE
 @_state
 def show(name: str, language: str, state: Path | None) -> None:
-    """Print one sheet as text."""
+    """Print the sheet of one intervention as text."""
     with _read_sheets(state) as sheets:
         echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
 
@@ -100,7 +102,7 @@ def show(name: str, language: str, state: Path | None) -> None:
 @LANGUAGE
 @_state
 def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
-    """Write one sheet to a file, for printing, signing and filing."""
+    """Write the sheet of one intervention to a file, for printing, signing and filing."""
     with _read_sheets(state) as sheets:
         sheet = _find_sheet(sheets, name)
     if form == "pdf":
@@ -163,5 +165,6 @@ def _format_sheet(sheet: Sheet, language: str) -> str:
 
 
 def _build_document(sheet: Sheet) -> dict[str, Any]:
+    """Return the sheet of an intervention as JSON data."""
     moved = {name: {"before": old, "after": new} for name, (old, new) in sheet.moved.items()}
     return {**asdict(sheet), "doors": list(sheet.doors), "moved": moved}

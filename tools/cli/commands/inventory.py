@@ -26,6 +26,7 @@ def command() -> None:
 
 
 def _read_sheet(state: Path | None) -> Sheet:
+    """Return the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             sheet = read_technical_sheet(view)
@@ -41,7 +42,7 @@ def _read_sheet(state: Path | None) -> Sheet:
 @LANGUAGE
 @_state
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
-    """Print the technical sheet."""
+    """Print the machine's technical sheet."""
     sheet = _read_sheet(state)
     if as_json:
         echo(format_json({"now": sheet.now, "changes": sheet.changes}))
@@ -63,7 +64,10 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 @LANGUAGE
 @_state
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
-    """Write the sheet as two PDF files, as the rule requires: for the management and for the secretariat."""
+    """Write the machine's technical sheet as two PDF files: for the management and for the secretariat.
+
+    A rule of the jurisdiction requires the two copies.
+    """
     sheet, texts = _read_sheet(state), Texts(language)
     content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
     for path in (out, copy):

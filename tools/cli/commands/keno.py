@@ -49,6 +49,7 @@ def _parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
 
 
 def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
+    """Return the exact figures of a Keno bet as JSON data."""
     exact = {
         "return": bet.rtp,
         "hit_probability": bet.hit_probability,
@@ -92,10 +93,12 @@ def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
 
 
 def _to_exact_and_decimal(value: Fraction | None) -> dict[str, Any] | None:
+    """Return a fraction exactly as text and as a decimal number, or None."""
     return None if value is None else {"exact": str(value), "decimal": float(value)}
 
 
 def _iter_sentences(bet: BetAnalysis) -> Iterator[str]:
+    """Yield sentences on a Keno ticket's cost, return, chance of a win, deviation, and progressive levels."""
     yield f"The ticket costs {format_count(bet.cost_credits, 'credit')} and returns {format_percent(bet.rtp, 4)}%."
     if bet.hit_probability is not None:
         yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."

@@ -50,17 +50,20 @@ def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
 
 
 def _read_own_level(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
+    """Return a stand-alone level as JSON data, after comparing it with the balance of its pool's account."""
     level = Level.from_json(stored)
     posting.compare(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
 
 
 def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
+    """Return the open claims of wins of a progressive pool, as the machine's memory stores them."""
     claims: dict[str, Any] = dict(view.states("claim:"))
     return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
 
 
 def _build_amount_column(title: str, key: str) -> Column:
+    """Return a right-aligned column of amounts."""
     return Column(title, key, right=True, text=format_figure)
 
 
@@ -99,6 +102,7 @@ def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
 
 
 def _build_linked_table(linked: dict[str, Any]) -> Table | None:
+    """Return a table of the levels of progressive controllers, or None if the machine plays for none."""
     rows = []
     for pool, link in linked.items():
         contributions = link["contributions"]

@@ -112,7 +112,7 @@ def make(
     "--key", type=_PRESENT, required=True, help="The manufacturer's key, made by `egm manifest key`."
 )
 def sign_manifest(manifest: Path, key: Path) -> None:
-    """Sign MANIFEST, in place."""
+    """Sign the software MANIFEST, in place."""
     try:
         require_private(key)
         signed = sign(read_contents(manifest), read_key(read_contents(key), str(key)), str(manifest))

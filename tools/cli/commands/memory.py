@@ -8,7 +8,7 @@ from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
-from meters.media import Label, Which, find_pairing, replace_second
+from meters.media import Label, MediumName, find_pairing, replace_second
 from meters.storage import DiskStorage
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.staff import load_roster, prove
@@ -37,7 +37,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, bare = [], []
-    for which, where in zip(Which, (folder, beside), strict=True):
+    for which, where in zip(MediumName, (folder, beside), strict=True):
         free = None
         try:
             label = Label.read(storage, where)

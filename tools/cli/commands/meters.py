@@ -70,6 +70,7 @@ def _find_canonical_name(name: str) -> str:
 
 
 def _build_document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
+    """Return the meter readout as JSON data: machine, journal head, selection, credit and meters."""
     return {
         "machine": view.fingerprint,
         "sequence": view.sequence,
@@ -173,6 +174,7 @@ def _compute_difference(view: JournalView, values: dict[str, int], since: Path) 
 
 
 def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the readout of the meters with the machine's signature. Raises ClickException without a machine key."""
     key = MachineKey.load(DiskStorage(), folder)
     if key is None:
         raise click.ClickException(f"{folder}: there is no machine key to sign with")

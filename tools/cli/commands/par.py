@@ -146,6 +146,7 @@ def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
 
 
 def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
+    """Return an analysis of the game that consists of this one bet."""
     return Analysis(game_id=game.id, version=game.version, family=game.family, bets=(bet,))
 
 
@@ -165,6 +166,7 @@ def _print_present_returns(
 
 
 def _parse_meter(text: str) -> tuple[str, int]:
+    """Return level and amount from ``LEVEL=CREDITS``. Raises MeterError for another form."""
     level, _, value = text.partition("=")
     if not value.isdecimal():
         raise MeterError(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")

@@ -170,6 +170,6 @@ def list_(state: Path | None, *, changes: bool, form: Form) -> None:
 @command.command("roles")
 @add_form_options
 def roles(*, form: Form) -> None:
-    """List what each role may do."""
+    """List what each role of the staff may do."""
     rows = ((role.value, [may.value for may in sorted(find_permissions(role))]) for role in Role)
     show(form, Table(("role", "may"), rows))

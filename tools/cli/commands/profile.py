@@ -19,7 +19,7 @@ def command() -> None:
 @command.command("list")
 @add_form_options
 def list_(*, form: Form) -> None:
-    """List the profiles that ship with the machine."""
+    """List the jurisdiction profiles that ship with the machine."""
     profiles = ((name, load_profile(name)) for name in list_profile_ids())
     rows = (
         (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
@@ -55,7 +55,7 @@ def check(profiles: tuple[str, ...]) -> None:
 
 @command.command()
 def schema() -> None:
-    """Print the JSON Schema of a profile, for editors."""
+    """Print the JSON Schema of a jurisdiction profile, for editors."""
     echo(format_json(profile_schema(), indent=2))
 
 

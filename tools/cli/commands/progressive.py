@@ -380,7 +380,7 @@ def register(*, store: str | None, form: Form) -> None:
 @STORE
 @add_form_options
 def daily(*, store: str | None, form: Form) -> None:
-    """List what each level showed at the end of each day (I-16)."""
+    """List what each progressive level showed at the end of each day (I-16)."""
     with open_controller(store, to_read=True) as controller:
         lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
@@ -392,7 +392,7 @@ def daily(*, store: str | None, form: Form) -> None:
 @click.argument("machine")
 @STORE
 def admit_(machine: str, store: str | None) -> None:
-    """Allow MACHINE (its serial number) to enrol."""
+    """Allow MACHINE (its serial number) to enrol in progressive levels."""
     with open_controller(store) as controller:
         controller.admit(machine)
 
@@ -401,7 +401,7 @@ def admit_(machine: str, store: str | None) -> None:
 @click.argument("machine")
 @STORE
 def dismiss(machine: str, store: str | None) -> None:
-    """Stop MACHINE from enrolling; its contributions stay in the levels."""
+    """Stop MACHINE from enrolling in progressive levels; its contributions stay in them."""
     with open_controller(store) as controller:
         controller.dismiss_machine(machine)
 
@@ -411,7 +411,7 @@ def dismiss(machine: str, store: str | None) -> None:
 @click.argument("successor")
 @STORE
 def give_up(level: str, successor: str, store: str | None) -> None:
-    """Close LEVEL: everything it holds goes to SUCCESSOR, exactly."""
+    """Close the progressive LEVEL: everything it holds goes to SUCCESSOR, exactly."""
     with open_controller(store) as controller:
         amount = controller.give_up(level, successor)
     echo(f"{level}: {amount} minor units were transferred to {successor}")

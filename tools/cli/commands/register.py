@@ -61,7 +61,7 @@ def list_(*, form: Form) -> None:
 @_EXPORT
 @add_form_options
 def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> None:
-    """Print a register, oldest line first."""
+    """Print one of the machine's registers, oldest line first."""
     try:
         with iter_journals(state, file) as entries:
             rows = list(iter_register_lines(REGISTERS[name], entries))
@@ -194,6 +194,7 @@ def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
 
 
 def _open_register(folder: Path, medium: Path | None) -> IdentityRegister:
+    """Open the identity register of a state folder. Raises ClickException if there is none."""
     second = medium or folder / SECOND_FOLDER
     if not any((place / FILE).exists() for place in (folder, second)):
         raise click.ClickException(f"{folder / FILE}: there is no identity register")

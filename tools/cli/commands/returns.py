@@ -50,6 +50,7 @@ def command(state: Path | None, *, form: Form) -> None:
 
 
 def _build_table(returns: list[Return]) -> Table:
+    """Return a table of games with their actual and theoretical returns, and how chance explains the difference."""
     columns = (
         Column("verdict", style=_STYLE.get),
         "game",
@@ -67,6 +68,7 @@ def _build_table(returns: list[Return]) -> Table:
 
 
 def _build_row(line: Return) -> tuple[object, ...]:
+    """Return the table row that compares a game's actual return with the theoretical one."""
     played, exact, sigma = line.played, "-", "-"
     if line.best is not None and line.least is not None:
         low = "" if line.least == line.best else f"{format_percent(line.least)} % to "

@@ -54,7 +54,7 @@ def selftest(*, form: Form) -> None:
     help="Write to this file instead of standard output.",
 )
 def raw(count: int | None, output: Path | None) -> None:
-    """Write raw output, before any scaling."""
+    """Write the random number generator's raw output, before it is scaled to a range."""
     if output is None and sys.stdout.isatty():
         raise click.UsageError("raw bytes are not written to a terminal: give --output FILE")
     try:
@@ -128,6 +128,7 @@ def outcomes(  # one parameter per option
 
 
 def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
+    """Return the weights and their total from a JSON file. Raises ClickException if it does not have this form."""
     try:
         table = json.loads(read_contents(path))
         weights, total = table["weights"], table["total"]

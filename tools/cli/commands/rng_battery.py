@@ -27,6 +27,7 @@ GAME_NAMES = ("reels", "long-reels", "dice", "wheel", "keno", "cards")
 
 
 def _build_test_table(verdict: "Verdict") -> Table:
+    """Return a table of the statistical tests in the last run of a game's verdict."""
     run = verdict.runs[-1]
     alpha = run.judgement.alpha
     columns = (
@@ -96,6 +97,7 @@ def battery(
     from tools.lab.rng.production import Production  # noqa: PLC0415
 
     def create_source() -> Source:
+        """Return the entropy source to test: the production generator, or a raw one for planted faults."""
         return create_raw_reader(start_service()) if planted else Production(start_service())
 
     console = Terminal()
@@ -130,6 +132,7 @@ def _write_report(
     from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def read_bytes(count: int) -> bytes:
+        """Return ``count`` bytes of the generator's output, read in blocks that it can return at once."""
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]

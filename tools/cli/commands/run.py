@@ -68,7 +68,7 @@ class _Child:
 
 @cache
 def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
-    """Return the descriptors of a browser screen: its listening socket and the admitted digests.
+    """Return two descriptors for a browser screen: its listening socket, and a file in memory for admitted digests.
 
     Both close when this process ends. Raises ClickException for a port that is in use.
     """
@@ -128,7 +128,7 @@ class _Shown:
 
     @property
     def is_kiosk(self) -> bool:
-        """Return whether errors can only be seen on this screen."""
+        """Return whether the screen fills the display, so that errors printed to a terminal would not be seen."""
         return self.mode == "kmsdrm" or "--fullscreen" in self.flags
 
 
@@ -249,6 +249,7 @@ class _Supervisor:
         return self._status
 
     async def _wait_for(self, child: _Child) -> None:
+        """Wait until the process has created the file that says it is ready."""
         # A file that another process creates can only be polled.
         while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
@@ -314,6 +315,7 @@ def _find_one_game_folder(game: str) -> Path:
 
 
 async def _end_process(process: asyncio.subprocess.Process) -> None:
+    """Terminate a process, and kill it if it has not ended after five seconds."""
     if process.returncode is None:
         process.terminate()
         try:

@@ -167,6 +167,7 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
 
 
 def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
+    """Return a simulated bet's comparison with its exact figures: return, hit frequency, and distribution of wins."""
     variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))

@@ -158,6 +158,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
         second: str,
         **action_options: Any,
     ) -> None:
+        """Run the action on a ticket after two people's PINs, and print what it did."""
         with _open_cage(state, medium, person, second) as cage:
             text = act(cage, number, **action_options)
         echo(text)
@@ -175,11 +176,12 @@ def _is_date_known(folder: Path, clock: Clock) -> bool:
 
 
 def _format_state(record: Record, at: datetime | None) -> str:
-    """Return the state of a ticket as text; ``at`` is the current time, or None if it is not known."""
+    """Return the state of a Keno ticket as text; ``at`` is the current time, or None if it is not known."""
     return TicketState.EXPIRED.value if at is not None and record.is_expired_at(at) else record.state.value
 
 
 def _read_plausible_time(folder: Path) -> datetime | None:
+    """Return the current time, or None if this computer's clock does not agree with the machine's journal."""
     clock = SystemClock()
     return clock.now() if _is_date_known(folder, clock) else None
 

@@ -271,10 +271,10 @@ class Player:
             self._enter(page, STAFF[str(prompt.label.values["number"])])
             return
         lines = [row.action for table in page.tables for row in table.rows if row.action not in _LEFT_ALONE]
-        if line := self._line_towards_ruling(lines) or self._errand(page, lines):
+        touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
+        if line := self._line_towards_ruling([*lines, *touched]) or self._errand(page, lines):
             self._touch(page, line)
             return
-        touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
         back = [each.id for each in page.actions if each.style == "back"]
         choices = back if page.test else [*lines, *touched]
         if choices:

@@ -112,7 +112,10 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
-    """Sign a certificate for the link's member ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
+    """Sign and store a certificate for a member of the progressive link, such as a machine, a sign or the broker.
+
+    ``hosts``: the broker's host names. Raises OperatorError if the member has a certificate.
+    """
     _require_no_certificate(folder, name)
     key = _load_key(folder, name)
     _store_certificate(folder, name, _sign_certificate(folder, name, key.public_key(), now, tuple(hosts)))

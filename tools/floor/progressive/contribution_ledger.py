@@ -41,7 +41,9 @@ class ContributionLedger:
         session.put_level(record)
         if not record.level.terms.mystery:
             return
-        prize = self._mysteries.turn(session, record, contribution.machine, contribution.sequence)
+        prize = self._mysteries.number_contribution(
+            session, record, contribution.machine, contribution.sequence
+        )
         if prize is None:
             return
         hit = self.hit(

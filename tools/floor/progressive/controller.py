@@ -491,7 +491,7 @@ class Controller:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Open a session that only reads the records."""
+        """Open a session that only reads the records of the progressive levels."""
         with self._store.transaction() as session:
             yield session
 

@@ -55,7 +55,7 @@ class SignHeartbeat(_Message):
 
 
 def read_beat(data: bytes) -> SignHeartbeat:
-    """Parse a heartbeat. Raises ProgressiveMessageError."""
+    """Parse the heartbeat of an overhead sign. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:

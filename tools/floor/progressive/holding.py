@@ -59,7 +59,7 @@ def format_payment_id(claim: str) -> str:
 
 
 def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
-    """Store a claim or a payment on which staff must rule."""
+    """Store a progressive claim or a payment on which staff must rule."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 

@@ -55,14 +55,16 @@ class Mysteries:
                 sealed=self._vault.seal(trigger),
                 opened_at=at,
                 start=level.current,
-                turns_before=session.turns(record.id),
+                turns_before=session.count_numbered_contributions(record.id),
             )
         )
         session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
-    def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
-        """Assign the next number to a contribution; return the prize if its secret amount was reached, else None."""
-        session.add_turn(record.id, machine, sequence)
+    def number_contribution(
+        self, session: Session, record: LevelRecord, machine: str, sequence: int
+    ) -> PrizeRecord | None:
+        """Store the next number of a mystery level for a contribution; return the prize if it is won, else None."""
+        session.number_contribution(record.id, machine, sequence)
         prize = session.prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: no prize was drawn for it")
@@ -72,7 +74,12 @@ class Mysteries:
         """Store the winning claim of a mystery prize and its secret, which may be published from now on."""
         trigger = self._unseal_secret(prize)
         session.put_prize(
-            replace(prize, claim=claim.claim, turns=session.turns(prize.level), trigger=trigger.to_json())
+            replace(
+                prize,
+                claim=claim.claim,
+                turns=session.count_numbered_contributions(prize.level),
+                trigger=trigger.to_json(),
+            )
         )
 
     def add_lift(self, session: Session, level: str, amount: Fraction) -> None:
@@ -86,7 +93,7 @@ class Mysteries:
         prize = session.prize(level)
         if prize is not None:
             trigger = self._unseal_secret(prize)
-            turns = session.turns(level)
+            turns = session.count_numbered_contributions(level)
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
     def won(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
@@ -134,7 +141,7 @@ def prove(session: Session, record: LevelRecord) -> None:
     last = prizes[-1] if prizes else None
     if last is None or last.trigger is not None:
         raise MysteryError(f"level {record.id}: no prize is being played for")
-    turns = session.turns(record.id) - last.turns_before
+    turns = session.count_numbered_contributions(record.id) - last.turns_before
     expected = last.start + last.lifted + turns * record.stake_cents * terms.increment
     if terms.ceiling_cents is not None and record.level.current != min(expected, terms.ceiling_cents):
         shows = record.level.current
@@ -163,5 +170,8 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
     if reached < trigger.amount or before:
         raise MysteryError(f"{prize_name}: {trigger.amount} was not first reached by contribution {turns}")
     hit = session.claim(prize.claim)
-    if hit is None or session.turn(prize.level, prize.turns) != (hit.machine, hit.after):
+    if hit is None or session.find_numbered_contribution(prize.level, prize.turns) != (
+        hit.machine,
+        hit.after,
+    ):
         raise MysteryError(f"{prize_name}: contribution {turns} is not the recorded winner's")

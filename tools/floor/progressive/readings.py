@@ -13,7 +13,7 @@ _STATUSES: Final = ("lit", "dark", "silent")
 
 
 class Readings:
-    """The latest monitoring figures, as a prometheus-client collector.
+    """The latest figures of a progressive controller for monitoring, as a prometheus-client collector.
 
     Another thread reads them; they are always replaced as a whole.
     """

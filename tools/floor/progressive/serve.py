@@ -80,6 +80,7 @@ class Service:
         await run_together(self._stay_connected(), self._keep_store_alive())
 
     async def _stay_connected(self) -> None:
+        """Connect to the broker, and connect again after every interruption, until cancelled."""
         context = build_tls_context(self._slot)
         await stay_connected(
             self._slot,
@@ -173,9 +174,9 @@ class Service:
 
 
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
-    """Return the controller's replies in order without outdated counts.
+    """Return the controller's replies in order, without outdated counts of contributions.
 
-    Of the counts for one machine and level only the last remains.
+    Of these counts only the last one for each machine and level remains.
     """
     last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
     return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

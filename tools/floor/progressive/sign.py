@@ -175,10 +175,12 @@ async def listen(
     """
 
     async def follow_levels(line: Line) -> None:
+        """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
         await line.subscribe(topics.ALL_VALUES)
         await run_together(receive_values(line), send_heartbeats(line))
 
     async def send_heartbeats(line: Line) -> None:
+        """Publish the sign's heartbeat at regular intervals."""
         while True:
             heartbeat = beat(now_ns())
             if heartbeat is not None:
@@ -186,12 +188,14 @@ async def listen(
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def receive_values(line: Line) -> None:
+        """Update the sign with each received level value, and report invalid ones."""
         async for message in line.messages:
             wrong = _process_value(sign, message, now_ns())
             if wrong:
                 report(wrong)
 
     def report_lost(why: str) -> None:
+        """Report that there is no connection to the broker, and why."""
         (lost or report)(f"no broker: {why}")
 
     context = build_tls_context(slot)
@@ -199,6 +203,7 @@ async def listen(
 
 
 def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
+    """Update the sign with the level value in an MQTT message; return why it is invalid, or ""."""
     try:
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:

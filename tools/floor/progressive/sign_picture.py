@@ -27,7 +27,7 @@ class SignPicture(Picture):
     """Draws the progressive levels of an overhead sign."""
 
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
-        """Draw the plates on ``surface``, with amounts in ``currency`` (ISO 4217)."""
+        """Draw the levels of an overhead sign on ``surface``, with amounts in ``currency`` (ISO 4217)."""
         self.painter.surface = surface
         both = tuple(self._texts.setdefault((language, ""), Texts(language)) for language in LOCALES)
         seconds = now_ns / 1e9

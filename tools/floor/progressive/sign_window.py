@@ -46,7 +46,7 @@ class SignWindow:
         self._window.unlocked = True  # it is not a player's screen: anybody at its keyboard may close it
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Show the plates; see :class:`Wall`."""
+        """Draw the sign's jackpot levels in the window; return False once a person has closed it."""
         if self._window.inputs() is None:
             return False
         target, picture = self._window.frame(), self._window.picture
@@ -56,7 +56,7 @@ class SignWindow:
         return True
 
     def close(self) -> None:
-        """Close the window; see :class:`Wall`."""
+        """Close the sign's window."""
         self._window.close()
 
 
@@ -75,7 +75,10 @@ class SignFile:
         self._began_ns: int | None = None
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Show the plates; see :class:`Wall`. Raises OSError if the file cannot be written."""
+        """Write the sign's picture to the file once its drums stand still; return False when it is written.
+
+        Raises OSError if the file cannot be written.
+        """
         if self._began_ns is None:
             self._began_ns = now_ns
         lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
@@ -87,7 +90,7 @@ class SignFile:
         return False
 
     def close(self) -> None:
-        """Do nothing: the file remains as it is; see :class:`Wall`."""
+        """Do nothing: the file with the sign's picture stays as it is."""
 
 
 async def show_sign(

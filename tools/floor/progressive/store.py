@@ -67,11 +67,11 @@ class StoreLostError(LocalError):
 
 
 class StoreBusyError(OperatorError):
-    """Raised if another controller is using the store."""
+    """Raised if another progressive controller is using the store."""
 
 
 class Session:
-    """One transaction on a controller's store, for its queries and changes."""
+    """One transaction on a progressive controller's store, for its queries and changes."""
 
     def __init__(self, store: "Store") -> None:
         self._run = store.run
@@ -201,20 +201,26 @@ class Session:
             record.to_text(),
         )
 
-    def turns(self, level: str) -> int:
+    def count_numbered_contributions(self, level: str) -> int:
         """Return how many contributions to a mystery level have been counted."""
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
-    def turn(self, level: str, turn_index: int) -> tuple[str, int] | None:
+    def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
         """Return (machine, sequence number) of the contribution to a mystery level with this index, or None."""
         rows = self._run(
             "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
-    def add_turn(self, level: str, machine: str, sequence: int) -> None:
+    def number_contribution(self, level: str, machine: str, sequence: int) -> None:
         """Store that this contribution is the next one counted for a mystery level."""
-        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", level, self.turns(level) + 1, machine, sequence)
+        self._run(
+            "INSERT INTO turn VALUES (?, ?, ?, ?)",
+            level,
+            self.count_numbered_contributions(level) + 1,
+            machine,
+            sequence,
+        )
 
     # ------------------------------------------------------------------ claims
     def claim(self, claim: str) -> ClaimRecord | None:
@@ -291,13 +297,13 @@ class Session:
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
     def events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
-        """Return all recorded events, or those of one kind, as (time, kind, details)."""
+        """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
         where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
     def signs(self) -> tuple[tuple[str, str], ...]:
-        """Return (name, record as JSON) of every sign on the list."""
+        """Return (name, record as JSON) of every overhead sign that must report."""
         return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
 
     def put_sign(self, sign: str, text: str) -> None:
@@ -394,7 +400,7 @@ class Store(ABC):
 
 
 class SqliteReader(Store):
-    """A SQLite file opened for reading while a controller may be using it."""
+    """A progressive controller's store in a SQLite file, opened for reading while a controller may be using it."""
 
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 
@@ -431,7 +437,7 @@ class SqliteReader(Store):
 
 
 class SqliteStore(SqliteReader):
-    """A SQLite file on this computer, used by one controller at a time."""
+    """The store of a progressive controller in a SQLite file on this computer, for one controller at a time."""
 
     begin = "BEGIN IMMEDIATE"
     _require_term = Store._require_term  # noqa: SLF001 (who writes holds the office, unlike who reads)

@@ -73,6 +73,7 @@ def _play_game(
     wager = build_wager(game, bet)
 
     def take_tested_option(decision: Decision) -> Choice:
+        """Take the option of the decision policy under test, and count the decision."""
         nonlocal decided
         decided += 1
         return Choice(decision.options[option(earlier_decisions + decided - 1, len(decision.options))])

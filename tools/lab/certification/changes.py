@@ -65,6 +65,7 @@ def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
 
 
 def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
+    """Return each bet of a game with its cost in credits and its exact return as text, sorted."""
     bets = analyse(game, Depth.RETURN).bets
     return sorted((bet.bet, bet.cost_credits, str(bet.rtp_with_progressives)) for bet in bets)
 

@@ -58,14 +58,21 @@ class RealObject:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Return whether ``bound`` pieces can remain in the real object after draws with the bounds ``earlier``."""
+        """Return whether a draw from ``bound`` pieces is possible with such a deck, die or wheel.
+
+        ``earlier`` has the numbers of pieces from which earlier draws were made. A deck has one piece fewer
+        after each draw; what is returned, as on a die or wheel, never changes the number.
+        """
         total = sum(self.pieces)
         if bound == total or (self.packs and bound % total == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, counts: Collection[int]) -> bool:
-        """Return whether the real object can consist of pieces in these ``counts``, one count for each kind."""
+        """Return whether a deck, die or wheel can have this many equal pieces of each kind; several decks may be mixed.
+
+        For example, no two of the 52 cards of one deck are equal.
+        """
         packs = -(-sum(counts) // sum(self.pieces))
         both = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
         return len(counts) <= len(self.pieces) and all(n <= packs * of for n, of in both)

@@ -152,7 +152,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
 
 
 def _read_wheel_digests(data: bytes) -> dict[str, str]:
-    """Return the digests of the package files in a wheel, by name."""
+    """Return the SHA-256 of each file in a Python wheel (package archive) by name, without the wheel's metadata."""
     with zipfile.ZipFile(io.BytesIO(data)) as wheel:
         return {
             name: hashlib.sha256(wheel.read(name)).hexdigest()
@@ -162,6 +162,7 @@ def _read_wheel_digests(data: bytes) -> dict[str, str]:
 
 
 def _describe_wheel_differences(inside: Mapping[str, str], listed: Mapping[str, str]) -> str:
+    """Return the names of the files in which a Python wheel differs from the digests listed for it."""
     return _format_some_names(sorted(name for name, _ in inside.items() ^ listed.items()))
 
 

@@ -143,6 +143,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
 
 
 def _format_short(value: Fraction) -> str:
+    """Return an exact fraction as text, or only its number of digits if it is very long."""
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
 
@@ -173,7 +174,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
             pools = create_pools(case.game, case.game.denominations_cents, slots)
             is_equal = all(
                 set(list_available_bets(pools, case.game, cents))
-                == set(_bets_of_their_worth(case.game, cents))
+                == set(_iter_bets_of_prescribed_amounts(case.game, cents))
                 for cents in case.game.denominations_cents
             )
             evidence = f"{format_count(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
@@ -188,8 +189,8 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
         )
 
 
-def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
-    """Yield the bets at a denomination at which each bet whose amount is prescribed has exactly that amount."""
+def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
+    """Yield the game's total bets that have exactly the prescribed amounts at this denomination."""
     return (n for n in game.bet_options if has_prescribed_amounts(game, game.wager(n), cents))
 
 
@@ -279,7 +280,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         awards = list_awards(bet)
         if not awards:
-            yield Finding("longest-odds", ("B-12",), Status.NOTHING, _no_award(bet))
+            yield Finding("longest-odds", ("B-12",), Status.NOTHING, _format_no_award(bet))
             continue
         rarest = awards[0]
         yield Finding(
@@ -297,7 +298,7 @@ def odds_told(case: Case) -> Iterator[Finding]:
         awards = list_awards(bet)
         long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
         if not awards:
-            yield Finding("odds-told", ("C-23",), Status.NOTHING, _no_award(bet))
+            yield Finding("odds-told", ("C-23",), Status.NOTHING, _format_no_award(bet))
             continue
         if long_odds:
             words = "told to the player: " + ", ".join(_format_award(award) for award in long_odds)
@@ -307,12 +308,13 @@ def odds_told(case: Case) -> Iterator[Finding]:
         yield Finding("odds-told", ("C-23",), status, f"bet {bet.bet}: {words}")
 
 
-def _no_award(bet: BetAnalysis) -> str:
+def _format_no_award(bet: BetAnalysis) -> str:
     """Return the text for a bet without awards of a pay table."""
     return f"bet {bet.bet}: has no awards of a pay table"
 
 
 def _format_award(award: Award) -> str:
+    """Return a rare award as text: its stage, its name and its odds."""
     top = "top award " if award.top else ""
     return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
@@ -466,6 +468,7 @@ def replay(case: Case) -> Iterator[Finding]:
         choices: list[Choice] = []
 
         def repeat_choice(decision: Decision, recorded_choices: list[Choice] = choices) -> Choice:
+            """Take the option that a player would take, and record the choice for a replay."""
             recorded_choices.append(choose_as_player(decision, case.draw))
             return recorded_choices[-1]
 
@@ -528,6 +531,6 @@ def check_every_rule(case: Case) -> list[Finding]:
 
 
 def _build_not_applicable(rule: Rule) -> Finding:
-    """Return the finding that a rule does not apply to the game."""
+    """Return the finding that a certification rule does not apply to the game."""
     words = f"not applicable: {_NONE_OF.get(rule.__name__, 'nothing was found to hold')}"
     return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, words)

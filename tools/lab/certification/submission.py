@@ -161,7 +161,7 @@ def list_built_files() -> dict[str, Path]:
 
 
 def read_pages(root: Path) -> dict[str, bytes]:
-    """Return the documentation pages that the bundle contains unchanged."""
+    """Return the documentation pages that the certification bundle contains unchanged."""
     return {name: (root / path).read_bytes() for name, path in PAGES.items()}
 
 
@@ -201,6 +201,7 @@ def write_game_documents(
 
 
 def _read_source(profile_id: str, source: Source | None) -> bytes:
+    """Return the bytes of a profile file. Raises OperatorError if the profile was not read from a file."""
     if source is None:
         raise OperatorError(f"{profile_id}: was not read from a file and cannot be submitted")
     return source.data

@@ -65,6 +65,7 @@ def build_feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
 def _build_sheet(
     name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
 ) -> Sheet:
+    """Return one sheet of a PAR sheet as JSON data, without facts that have no value."""
     shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
     return {
         "sheet": name,
@@ -119,6 +120,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
 
 
 def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
+    """Return the facts of each Keno progressive level for the PAR sheet: id, then labels and values."""
     return [
         (
             level.id,
@@ -137,6 +139,7 @@ def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
 
 # ---------------------------------------------------------------- wheels
 def _build_wheel_sheet(definition: WheelDefinition) -> Sheet:
+    """Return the PAR sheet's part about a wheel: segments, turns, stakes, and the odds of each symbol."""
     parts = definition.wheel.parts
     facts: Facts = [
         ("equal parts", len(parts)),
@@ -256,6 +259,7 @@ def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
 
 # ---------------------------------------------------------------- progressive levels
 def _describe_reel_level(level: ReelLevel) -> tuple[str, Facts]:
+    """Return the facts of a reel game's progressive level for the PAR sheet: id, then labels and values."""
     won = "a prize that gives it"
     if level.one_in is not None:
         won = f"chance of its own, 1 in {format_count(level.one_in, 'game')}"
@@ -307,6 +311,7 @@ def _build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis)
 
 # ---------------------------------------------------------------- double-up
 def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
+    """Return the PAR sheet's part about the double-up: rules, limits, and the effect on highest win and variance."""
     half = Fraction(1, 2)
     facts: Facts = [
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),

@@ -47,6 +47,7 @@ def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
 
 
 def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
+    """Write a feature's PAR sheet to the CSV table."""
     name = feature["sheet"]
     for label, value in feature["facts"]:
         writer.writerow(["", name, "", label, *_split_exact_and_decimal(value)])
@@ -56,12 +57,14 @@ def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
 
 
 def _split_exact_and_decimal(value: Any) -> tuple[Any, Any]:
+    """Return a figure as (exact, decimal), both empty if it is None."""
     if isinstance(value, dict):
         return value["exact"], value["decimal"]
     return ("", "") if value is None else (value, value if isinstance(value, int) else "")
 
 
 def _write_bet_csv(writer: Any, bet: dict[str, Any]) -> None:
+    """Write a bet's figures, prizes, features, levels and confidence bands to the CSV table."""
     name = bet["bet"]
     _write_row_csv(writer, name, "bet", name, bet)
     for section, label in (
@@ -79,6 +82,7 @@ def _write_bet_csv(writer: Any, bet: dict[str, Any]) -> None:
 
 
 def _write_row_csv(writer: Any, bet: str, section: str, name: str, row: dict[str, Any]) -> None:
+    """Write each figure of a PAR sheet's row to the CSV table, exactly and as a decimal."""
     for key, value in row.items():
         if isinstance(value, dict) and "exact" in value:
             writer.writerow([bet, section, name, key, value["exact"], value["decimal"]])

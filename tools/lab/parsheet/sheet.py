@@ -137,6 +137,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
 
 
 def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
+    """Return a progressive level's share of a bet's return as JSON data."""
     return {
         "level": p.level,
         "per_game": to_exact_data(p.rate),
@@ -168,6 +169,7 @@ def build_award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
 
     def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
+        """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""
         return [
             {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": to_exact_data(a.rate)}
             for a in listed_awards
@@ -252,5 +254,6 @@ def build_reel_sheets(game: Game) -> list[dict[str, Any]]:
 
 
 def _describe_double_up(game: Game) -> dict[str, Any] | None:
+    """Return the rules of a game's double-up as JSON data, or None if it has none."""
     table = game.rules.definition.double_up if isinstance(game.rules, ReelRules) else None
     return None if table is None else table.model_dump()

@@ -178,6 +178,7 @@ class BulkDraws:
 
 
 def _check_count(count: int) -> None:
+    """Raise InvalidSample for a negative number of draws."""
     if count < 0:
         raise InvalidSample(f"cannot make {count} draws")
 

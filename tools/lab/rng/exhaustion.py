@@ -39,6 +39,7 @@ def create_reader(stream: bytes) -> Callable[[int], bytes]:
     at = 0
 
     def read_stream(count: int) -> bytes:
+        """Return the next ``count`` bytes of the prepared stream. Raises EOFError at its end."""
         nonlocal at
         if at + count > len(stream):
             raise EOFError

@@ -133,6 +133,7 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
     )  # fmt: skip
 
     def spin_reels(draws: Draw) -> Sequence[int]:
+        """Return the stop of each reel."""
         return spun.spin(draws)
 
     return Numbers(stops, reels, spin_reels)

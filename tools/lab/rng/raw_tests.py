@@ -78,6 +78,7 @@ def compute_code_digest(source: str) -> str:
 
 
 def _is_text(statement: ast.stmt) -> bool:
+    """Return whether a statement is only a text, such as a docstring."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)

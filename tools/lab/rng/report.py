@@ -65,6 +65,7 @@ def estimate_min_entropy(samples: bytes) -> float:
 
 
 def _list_source_files() -> list[dict[str, str]]:
+    """Return the path and SHA-256 of each source file of the random number generator."""
     paths = sorted(path for path in _SOURCE.rglob("*.py") if "__pycache__" not in path.parts)
     return [
         {"file": str(path.relative_to(_SOURCE.parent)), "sha256": sha256(path.read_bytes()).hexdigest()}
@@ -73,6 +74,7 @@ def _list_source_files() -> list[dict[str, str]]:
 
 
 def _measure_entropy_sources() -> list[dict[str, Any]]:
+    """Return an estimate of each entropy source's min-entropy, beside the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
         count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_SAMPLES * 10
@@ -92,7 +94,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
 def build_report(
     verdicts: Sequence[Verdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
 ) -> Report:
-    """Return the report as JSON data: every measurement, and what it means."""
+    """Return the report on RNG tests as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
     scaling = _check_scaling(verdicts)
     passed = all(verdict.has_passed for verdict in verdicts) and not any(row["error"] for row in scaling)
@@ -153,7 +155,7 @@ def build_report(
 
 
 def _check_scaling(verdicts: Sequence[Verdict]) -> list[Report]:
-    """Draw every word once for each range, and return a row for each.
+    """Draw every random word once for each range, and return a row for each.
 
     Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
     uniform becomes a row with its error rather than stopping the report.
@@ -226,6 +228,7 @@ def _draw_plots(report: Report) -> dict[str, list[str]]:
 
 
 def _create_figure() -> Any:
+    """Return an empty plot that needs no display."""
     import matplotlib as mpl  # noqa: PLC0415 (laboratory package)
 
     mpl.use("Agg")
@@ -235,6 +238,7 @@ def _create_figure() -> Any:
 
 
 def _encode_figure(figure: Any) -> str:
+    """Return a plot as the data URL of a PNG."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=110)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()

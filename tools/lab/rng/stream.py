@@ -22,5 +22,5 @@ class LaboratoryStream:
         self._stream = Cipher(algorithms.AES256(key), modes.CTR(_COUNTER_START)).encryptor()
 
     def read(self, count: int) -> bytes:
-        """Return the next ``count`` bytes."""
+        """Return the next ``count`` bytes of the repeatable stream."""
         return self._stream.update(bytes(count))

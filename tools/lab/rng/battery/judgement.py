@@ -44,7 +44,7 @@ class Judgement:
 
     @property
     def has_passed(self) -> bool:
-        """Return whether there are no findings."""
+        """Return whether the statistical tests of the game have no findings."""
         return not self.findings
 
 
@@ -60,7 +60,7 @@ def adjust_by_holm(p_values: Sequence[float]) -> list[float]:
 
 
 def check_level(alpha: float) -> None:
-    """Raise :class:`InvalidPolicy` for a level outside 0 to 1."""
+    """Raise :class:`InvalidPolicy` for a significance level outside 0 to 1."""
     if not 0 < alpha < 1:
         raise InvalidPolicy(f"a level of significance lies between 0 and 1; it is {alpha}")
 
