@@ -65,6 +65,7 @@ class _Wrong(Exception):
         self.path: list[str] = []
 
     def within(self, name: str) -> "_Wrong":
+        """Add the key or index at which the wrong value stands, and return the error."""
         self.path.append(name)
         return self
 
@@ -229,7 +230,7 @@ class _Codec:
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
-        """Return the record whose fields are among the keys of ``data``, which may have others as well."""
+        """Return the record whose fields are among the keys of ``data``; other keys are ignored."""
         values: dict[str, object] = {}
         for name, key, read, _, default, _, plain in self._fields:
             if key in data:
@@ -259,6 +260,8 @@ def _find_codec(kind: type) -> _Codec:
 
 # ---------------------------------------------------------------------------------------------- field types
 def _build_exact_reader(kind: type) -> Read:
+    """Return the reader that accepts a value of exactly this type, so that a bool is not read as an int."""
+
     def read_exact(value: object) -> object:
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _Wrong(value, f"not of type {kind.__name__}")
@@ -307,6 +310,7 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     checks = [each for each in conditions if isinstance(each, Condition)]
 
     def read(value: object) -> object:
+        """Read the value, and raise an error if it breaks one of the type's conditions."""
         found = read_type(value)
         for check in checks:
             if not check.holds(found):
@@ -370,6 +374,7 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
 
 
 def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
+    """Return the reader and the writer of a list whose items have the type ``hint``."""
     read_one, write_one = _build_converters(hint)
 
     def read_list(value: object) -> object:
@@ -415,7 +420,7 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     def read_table(value: object) -> object:
         if not isinstance(value, Mapping):
             raise _Wrong(value, "not a table")
-        return {read_key(name): _read_at(name, read_one, each) for name, each in value.items()}
+        return {read_key(name): _read_member(name, read_one, each) for name, each in value.items()}
 
     def write_table(value: object) -> JSON:
         table = cast(Mapping[str, JSON], value)
@@ -442,7 +447,8 @@ def _require_list(value: object) -> Sequence[object]:
     return value
 
 
-def _read_at(path: object, read: Read, value: object) -> object:
+def _read_member(path: object, read: Read, value: object) -> object:
+    """Read a value of a record, and add its key to the error if it is not of the declared type."""
     try:
         return read(value)
     except _Wrong as wrong:
@@ -472,6 +478,7 @@ def _own(kind: type) -> tuple[Read, Write]:
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
 
     def read(value: object) -> object:
+        """Read the value with the class's own ``from_json``; any error it raises means that the value is malformed."""
         try:
             return from_own(value)
         except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:

@@ -123,7 +123,7 @@ class Bench:
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
-        def store_if_changed() -> None:
+        def store_retained_state() -> None:
             nonlocal stored
             retained = {"kind": twin.kind, **twin.memory()}
             if retained != stored:
@@ -131,7 +131,7 @@ class Bench:
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private(path, json.dumps(retained))
 
-        twin.changed = store_if_changed
+        twin.changed = store_retained_state
 
     async def _refuse_second(self) -> None:
         """Raise BenchError if another bench is running on this state folder."""

@@ -129,10 +129,10 @@ class Port:
                 continue
             self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
             self._inbox.append(piece)
-            loop.call_at(self._heard_until, self._hear_next_piece)
+            loop.call_at(self._heard_until, self._process_received_block)
 
-    def _hear_next_piece(self) -> None:
-        """Process the next piece of the received data."""
+    def _process_received_block(self) -> None:
+        """Process the next block of bytes that the simulated device received."""
         self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def receive(self, data: bytes) -> None:

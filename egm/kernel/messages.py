@@ -36,8 +36,8 @@ class _Message(BaseModel):
 class LongOdds(_Message):
     """An award with odds so long that they must be shown (Ontario 10.1): once in ``one_in`` games.
 
-    ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the stage of the
-    game that pays the award, empty for a progressive level or a prize in kind.
+    ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the base game or
+    feature that pays the award, empty for a progressive level or a prize in kind.
     """
 
     name: str

@@ -225,7 +225,7 @@ class ClaimBook:
         """Return the function that builds the new journal's entry for a claim paid by hand in full."""
         return lambda _: (self.entry(claim, PAID, transfers=flows),)
 
-    def identifiers(self) -> None:
+    def carry_transfer_identifiers(self) -> None:
         """Add a claim that carries over the identifiers of past host transfers, which must not move money again."""
         identifiers = sorted(self.seen.identifiers)
         if not identifiers:

@@ -68,7 +68,7 @@ def list_claims(
                 book.describe(describe, name)
     book.claim_keyless_reservations()
     book.credits()
-    book.identifiers()
+    book.carry_transfer_identifiers()
     return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.carried_state()
 
 

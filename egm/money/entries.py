@@ -629,7 +629,7 @@ class ComplementPaid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OrphanRuling(RulingDetails):
-    """What was left by an unknown player is an orphan; the form needs a place, and may state a reason."""
+    """Ruling that makes money left by an unknown player unclaimed; the form names the place, and may give a reason."""
 
     reason: str
 

@@ -30,7 +30,7 @@ from paytables import (
 
 
 class _StepNumbers:
-    """The source of a game's random numbers: passes them on from the generator of the current step."""
+    """Source of random numbers for a replayable game; each number comes from the generator of the current step."""
 
     def __init__(self) -> None:
         self.source: Draw | None = None

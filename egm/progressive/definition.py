@@ -113,7 +113,7 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     return create_levels(data, str(source.path))
 
 
-def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
+def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
     """Return the level file and each game file it refers to, as pairs of a location-independent name and the path.
 
     Raises :class:`LevelFileError`.

@@ -45,7 +45,7 @@ from egm.progressive.entries import (
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.filling import Filling
 from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
@@ -199,9 +199,10 @@ def _use_answer(machine: Machine, persons: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
-    """Return a link certificate's facts as a table, for persons who compare it with what the controller's staff state.
+    """Return the facts of a link's certificate as a table, which staff compare with those that the controller shows.
 
-    ``other_authority``: whether to point out that another authority has signed it than before.
+    ``other_authority``: whether to warn that this certificate is signed by another authority than the last
+    one.
     """
     rows = build_pair_table(
         (
@@ -220,7 +221,7 @@ def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False)
     return rows.model_copy(update={"rows": (*rows.rows, warned)})
 
 
-class LinkPage(Place):
+class LinkPage(MenuPage):
     """The service page of enrolment with the link: certificate in use, request, answer, and the next step."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -230,7 +231,7 @@ class LinkPage(Place):
             id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the form of the enrolment step that was touched."""
         steps = _list_open_forms(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")

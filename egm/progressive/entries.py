@@ -15,7 +15,7 @@ from egm.play.records.game_record import MysteryWon
 from egm.play.records.games import MYSTERY_WON
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Terms
-from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
+from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Person, Persons, Serial, Time
 from egm.staff.records import RulingDetails
@@ -203,7 +203,7 @@ class LevelRuling(RulingDetails):
 
 PRIZE_COMMITTED: Final = Entry(
     kind="progressive.sealed",
-    record=HeardPrize,
+    record=ReceivedCommitment,
     about="The commitment to the secret amount of a mystery prize was received.",
     writes=(ProgressiveKey.SEALED,),
 )

@@ -346,15 +346,16 @@ def encode(message: FromMachine | FromController) -> bytes:
 
 def decode_machine_message(data: bytes) -> FromMachine:
     """Decode a machine's message to the controller. Raises :class:`ProgressiveMessageError`."""
-    return _read(_FROM_MACHINE, data)
+    return _read_message(_FROM_MACHINE, data)
 
 
 def decode_controller_message(data: bytes) -> FromController:
     """Decode a controller's message. Raises :class:`ProgressiveMessageError`."""
-    return _read(_FROM_CONTROLLER, data)
+    return _read_message(_FROM_CONTROLLER, data)
 
 
-def _read(adapter: TypeAdapter[M], data: bytes) -> M:
+def _read_message(adapter: TypeAdapter[M], data: bytes) -> M:
+    """Return the message of the progressive link that ``data`` holds. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:

@@ -24,8 +24,8 @@ from paytables import LevelHit, LevelShare
 MYSTERY: Final = "progressive."
 
 
-class Chance(Protocol):
-    """A source of further random numbers for the same step of the game."""
+class RandomSource(Protocol):
+    """The random numbers that a game may draw in the generator step that draws its own outcome."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""
@@ -114,7 +114,7 @@ class Round:
     hits: list[Hit] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
 
-    def feed(self, chance: Chance) -> None:
+    def feed(self, chance: RandomSource) -> None:
         """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
         for name, pool in self.pools.items():
             fed_cents = self.fed_cents[name]
@@ -176,7 +176,7 @@ class Round:
             return sequences[-1 - hits] or 0
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
-    def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+    def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: RandomSource) -> bool:
         """Draw whether this wager wins a mystery prize, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:

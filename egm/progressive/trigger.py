@@ -30,7 +30,7 @@ class TriggerError(LocalError):
     """The error that a mystery prize's secret amount is invalid or does not match its published commitment."""
 
 
-class Chance(Protocol):
+class RandomSource(Protocol):
     """Source of further random numbers for one draw."""
 
     def below(self, bound: int, purpose: str) -> int:
@@ -56,7 +56,7 @@ class Trigger:
 
     @classmethod
     def draw(
-        cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: Chance
+        cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: RandomSource
     ) -> "Trigger":
         """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
         if not terms.mystery or terms.ceiling_cents is None:

@@ -22,7 +22,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
-from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
+from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
 from egm.record_codec import from_json
 from egm.staff.events import has_texts
 from egm.staff.form import build_ruling_details
@@ -37,7 +37,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
     """Return the commitment to a level's mystery prize as this machine first received it, or None."""
     first = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
-        record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
+        record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.pool != level:
             continue
         if record.prize < prize:
@@ -209,7 +209,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     if received is None:
         machine.post(
             PRIZE_COMMITTED,
-            HeardPrize(pool=level, prize=prize, commitment=commitment),
+            ReceivedCommitment(pool=level, prize=prize, commitment=commitment),
             state={key: sealed},
         )
         return ""

@@ -108,7 +108,7 @@ def main(
     from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
-    studio = SoundStore()
+    sound_store = SoundStore()
     make = TopPicture if top else Picture
     try:
         theme = load_theme()
@@ -117,7 +117,13 @@ def main(
             file = address or _address_file(state, position, top=top)
             door = held or (None if listening is None else (listening, None))
             surface = Web(
-                theme, port=port, portrait=portrait, address_file=file, make=make, studio=studio, held=door
+                theme,
+                port=port,
+                portrait=portrait,
+                address_file=file,
+                make=make,
+                sound_store=sound_store,
+                held=door,
             )
             echo(f"{_name_screen(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
@@ -135,12 +141,12 @@ def main(
         machine=machine,
         bench=drawer,
         devices=frozenset(devices),
-        sounds=Sounds(theme, _create_speakers(surface, studio, silent=silent or top), studio),
+        sounds=Sounds(theme, _create_speakers(surface, sound_store, silent=silent or top), sound_store),
         reduced_motion=reduced_motion,
         watching=top,
         starting=state / "run" / "starting.json",
     )
-    with closing(studio):
+    with closing(sound_store):
         _show(app, 30 if mode == "web" or lease is not None else 60)
 
 
@@ -188,7 +194,7 @@ def _create_console_window(
     return Window(theme, output=output, above=above)
 
 
-def _create_speakers(surface: "Surface", studio: "SoundStore", *, silent: bool) -> "Speakers | None":
+def _create_speakers(surface: "Surface", sound_store: "SoundStore", *, silent: bool) -> "Speakers | None":
     """Return where sounds are played: in the browser that shows the picture, or by this computer's mixer.
 
     Return None if the screen is silent.
@@ -198,7 +204,7 @@ def _create_speakers(surface: "Surface", studio: "SoundStore", *, silent: bool) 
 
     if silent:
         return None
-    return surface if isinstance(surface, Web) else Mixer(studio)
+    return surface if isinstance(surface, Web) else Mixer(sound_store)
 
 
 if __name__ == "__main__":

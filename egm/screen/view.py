@@ -334,7 +334,7 @@ def has_unsent_bet(view: View) -> bool:
         return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
     if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.has_marks:
         return False
-    return view.slip.asked != marks.build_slip_from_wager(view.snapshot.bet_wager).asked
+    return view.slip.with_first_card != marks.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
 
 
 def compute_bet_credits(view: View) -> int:

@@ -36,7 +36,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layou
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
-from egm.screen.web_auth import Door
+from egm.screen.web_auth import WebAccess
 
 BAND: Final = 24
 SCALE_STEP: Final = 1 / 24
@@ -206,18 +206,18 @@ class Web:
         scale: float = 2 / 3,
         address_file: Path | None = None,
         make: type[Picture] = Picture,
-        studio: SoundStore | None = None,
+        sound_store: SoundStore | None = None,
         held: tuple[int, int | None] | None = None,
     ) -> None:
         """Start the server.
 
-        ``held`` has the descriptors of a listening socket and, if any, the door's memory; see :class:`Door`.
+        ``held`` has the descriptors of a listening socket and, if any, of the file with the browser sessions.
         """
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
         self._theme = theme
         self._make = make
-        self._studio = studio or SoundStore()
+        self._sound_store = sound_store or SoundStore()
         self._loops: dict[str, str] = {}
         self._portrait = portrait
         self._words = ""
@@ -239,7 +239,7 @@ class Web:
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser screen", daemon=True)
         self._thread.start()
         try:
-            self._server, self._door = asyncio.run_coroutine_threadsafe(
+            self._server, self._access = asyncio.run_coroutine_threadsafe(
                 self._listen(port, address_file, held), self._loop
             ).result()
         except OSError as error:
@@ -249,7 +249,7 @@ class Web:
     @property
     def address(self) -> str:
         """Return the address of the page, with the one-time token."""
-        return self._door.address
+        return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
     def inputs(self) -> list[Tap | Action] | None:
@@ -360,12 +360,12 @@ class Web:
     # ------------------------------------------------------------------ the server's side
     async def _listen(
         self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
-    ) -> tuple[Server, Door]:
+    ) -> tuple[Server, WebAccess]:
         """Start the web server on the given port or inherited socket; write the address file."""
-        door = Door(address_file, sound_of=self._studio.get, memory=held[1] if held else None)
+        access = WebAccess(address_file, sound_of=self._sound_store.get, memory=held[1] if held else None)
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
-        door.port = int(on.getsockname()[1])
-        door.write_address()
+        access.port = int(on.getsockname()[1])
+        access.write_address()
 
         class Visitor(_Visitor):
             entering = self._entering
@@ -373,14 +373,14 @@ class Web:
         server = await serve(
             self._serve,
             sock=on,
-            process_request=door.request,
+            process_request=access.request,
             create_connection=Visitor,
             open_timeout=_ENTRY_SECONDS,
             max_size=4096,
             compression=None,
             close_timeout=_GOODBYE_SECONDS,
         )
-        return server, door
+        return server, access
 
     @staticmethod
     async def _push(viewer: ServerConnection, message: bytes | str) -> None:
@@ -396,7 +396,7 @@ class Web:
         except (TimeoutError, ConnectionClosed):
             await viewer.close(CloseCode.TRY_AGAIN_LATER)
             return
-        if not self._door.knows(session):
+        if not self._access.knows(session):
             await viewer.close(CloseCode.POLICY_VIOLATION)
             return
         if isinstance(viewer, _Visitor):
@@ -424,7 +424,7 @@ class Web:
         now = self._loop.time()
         if now - self._vouched >= _VOUCH_SECONDS:
             self._vouched = now
-            self._door.knows(session)
+            self._access.knows(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
         """Store what the viewer's message reports; messages of an older viewer are ignored."""

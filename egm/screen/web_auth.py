@@ -64,7 +64,7 @@ def _digest_session(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class Door:
+class WebAccess:
     """Answers the browser's requests to this screen; ``port`` is set once the server listens."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Door:
         sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
         memory: int | None = None,
     ) -> None:
-        """Create the door, and restore the sessions from ``memory``.
+        """Create the access control of the browser screen, and restore its sessions from ``memory``.
 
         Args:
             clock: Returns monotonic seconds.
@@ -149,7 +149,7 @@ class Door:
         return session
 
     def write_address(self) -> None:
-        """Write the address with the next token to the address file, readable by its owner only."""
+        """Write the address of the browser screen with a new one-time token to its file, readable by the owner only."""
         if self._address_file is not None:
             replace_private(self._address_file, self.address + "\n")
 

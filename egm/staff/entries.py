@@ -588,7 +588,7 @@ class BaseMoved(AtMachine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseReturned(BaseMoved):
-    """The base is under the machine again, with a lock and key of the main cashier (Monaco art. 20.2)."""
+    """The machine's stand (base) is under it again, with a lock and key of the main cashier (Monaco art. 20.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Final
 from egm.devices.ioboard.codec import DOORS
 from egm.errors import InvariantError
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.records import Held
+from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -75,7 +75,7 @@ def somebody_is_at_work(machine: Machine, _: Event) -> bool:
 
 
 def base_is_in_place(machine: Machine, _: Event) -> bool:
-    """Return whether the machine's base is in place, not withdrawn."""
+    """Return whether the machine's stand (base) is in place, not withdrawn."""
     return machine.memory.get(StaffKey.BASE) is None
 
 
@@ -114,7 +114,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: intervention,
-            f"{IntegrityKey.DISABLED}{HOLD}": Held(reason=form.reason, since=since),
+            f"{IntegrityKey.DISABLED}{HOLD}": DisablingRecord(reason=form.reason, since=since),
         },
     )
     about = f"{form.kind}: {form.reason} ({person})"
@@ -161,7 +161,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
 
 
 def withdraw_base(machine: Machine, event: Event) -> None:
-    """Record that the machine's base is withdrawn: its lock and key go to the main cashier (Monaco art. 20.2).
+    """Record that the machine's stand (base) is withdrawn; its lock and key go to the main cashier (Monaco art. 20.2).
 
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
@@ -183,7 +183,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
             StaffKey.BASE: WithdrawnBase(
                 since=since, base=form.base, lock=form.lock, cashier=form.cashier, reason=form.reason
             ),
-            f"{IntegrityKey.DISABLED}{BASE}": Held(reason=form.reason, since=since),
+            f"{IntegrityKey.DISABLED}{BASE}": DisablingRecord(reason=form.reason, since=since),
         },
     )
 

@@ -16,7 +16,7 @@ ODDS = Fraction(1, 500)
 
 
 def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
-    """Return the machine's end of a level of that name."""
+    """Return the machine's side of a linked progressive level with this name."""
     terms = Terms(base_cents=1500, increment=increment)
     return Pool(
         game="game",
@@ -70,7 +70,7 @@ class SmallController:
             case m.Join():
                 return [self._join(message, enrolment) for enrolment in message.levels]
             case m.Contribution():
-                return [self._count(message)]
+                return [self._count_contribution(message)]
             case m.Claim():
                 return [self._claim(message)]
             case m.Commit() if message.claim not in self.awards:
@@ -101,7 +101,7 @@ class SmallController:
             counted=self.counted.get(key, 0),
         )
 
-    def _count(self, message: m.Contribution) -> m.FromController:
+    def _count_contribution(self, message: m.Contribution) -> m.FromController:
         key = (message.machine, message.level)
         counted = self.counted.get(key, 0)
         if key not in self.joined:

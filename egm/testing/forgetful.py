@@ -34,13 +34,13 @@ class _Change:
 
 @dataclass(slots=True)
 class _File:
-    """A file under any name: its unsynced changes, and its bytes while it has no name."""
+    """A file on the simulated medium: its unsynced changes, and its content while no directory names it."""
 
     changes: list[_Change] = field(default_factory=list)
     nameless: bytes = b""
 
-    def found(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
-        """Return what the medium holds of it after a power loss."""
+    def draw_survivors(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
+        """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
         content = bytearray(seen)
         for change in reversed(self.changes):
             _put(content, change.offset, change.replaced)
@@ -111,14 +111,14 @@ class Medium:
         for naming in self._namings:
             if self._dice.random() >= survival:
                 break
-            _name(after, naming)
+            _apply_naming(after, naming)
         seen = {id(file): path.read_bytes() for path, file in self._names.items() if path.exists()}
         for path in sorted({*self._names, *after}):
             file = after.get(path)
             if file is None:
                 path.unlink(missing_ok=True)
             elif file.changes or file is not self._names.get(path):
-                path.write_bytes(file.found(seen.get(id(file), file.nameless), self._dice, survival))
+                path.write_bytes(file.draw_survivors(seen.get(id(file), file.nameless), self._dice, survival))
                 path.chmod(0o600)
         self._names.clear()
         self._durable.clear()
@@ -155,7 +155,7 @@ class Medium:
 
     def _record_naming(self, naming: _Naming) -> None:
         self._namings.append(naming)
-        _name(self._names, naming)
+        _apply_naming(self._names, naming)
         self._count()
 
     def sync_folder(self, folder: Path) -> None:
@@ -167,7 +167,7 @@ class Medium:
         waiting = []
         for naming in self._namings:
             if folder in {path.parent for path in naming[:2] if path is not None}:
-                _name(self._durable, naming)
+                _apply_naming(self._durable, naming)
             else:
                 waiting.append(naming)
         self._namings = waiting
@@ -195,7 +195,7 @@ class Medium:
             file.changes.clear()
 
 
-def _name(names: dict[Path, _File], naming: _Naming) -> None:
+def _apply_naming(names: dict[Path, _File], naming: _Naming) -> None:
     old, new, file = naming
     if old is not None:
         names.pop(old, None)
@@ -205,7 +205,7 @@ def _name(names: dict[Path, _File], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _Bytes:
-    """An open file's bytes, for all ways of access."""
+    """Functions that read, write and resize an open file's bytes, common to SQLite and to plain files."""
 
     read: Callable[[int, int], bytes]
     write: Callable[[int, bytes], object]
@@ -346,7 +346,7 @@ class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
 
 
 class _Rows(list[tuple[object, ...]]):
-    """The rows of a statement, all read at once."""
+    """The rows that an SQL statement returned, all read at once."""
 
     def fetchone(self) -> tuple[object, ...] | None:
         """Return the next row and remove it, or None."""

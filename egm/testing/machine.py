@@ -88,7 +88,7 @@ class StoppedClock:
 
 
 class ScriptedStep:
-    """A step with numbers chosen by the test, recorded like the real one's."""
+    """Substitute for one step of the generator: it supplies numbers that the test chose, and records them as draws."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -144,6 +144,8 @@ class BreakingChance(FailingChance):
 
 
 class _BreakingStep(ScriptedStep):
+    """A scripted step whose generator is out of service at the first draw."""
+
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (a step's)
         raise OutOfService("planted")
 

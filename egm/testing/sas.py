@@ -49,6 +49,7 @@ def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
     lines = list(lines)
 
     def changed() -> None:
+        """Pass a new snapshot of the machine to its SAS lines."""
         now = snapshot(room.engine, fingerprint=room.journal.fingerprint)
         for line in lines:
             line.changed(now)

@@ -26,7 +26,7 @@ from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, Ticke
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, End, Row, digest
-from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
+from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
@@ -343,7 +343,7 @@ class TicketStore:
         ).fetchall()
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
-    def sums(self) -> list[Sum]:
+    def sums(self) -> list[TicketTotal]:
         """Return the number and value of the tickets issued here, by state, kind and currency.
 
         Those with :attr:`Sum.is_owed` are the outstanding liability.
@@ -359,7 +359,7 @@ class TicketStore:
             ELSEWHERE,
         ).fetchall()
         return [
-            Sum(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
+            TicketTotal(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
             for state, kind, currency, tickets, amount_cents in rows
         ]
 

@@ -49,7 +49,7 @@ from egm.progressive.entries import (
     LevelUnanswered,
 )
 from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
-from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
+from egm.progressive.records import ClaimRecord, ReceivedCommitment, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
@@ -206,7 +206,7 @@ class LevelAudit:
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
-            heard = record_of(entry, HeardPrize)
+            heard = record_of(entry, ReceivedCommitment)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))

@@ -30,7 +30,7 @@ class News:
 
 
 def compute_mark(events: Events, accepted: int) -> int:
-    """Return how far a device's events are read, as one number: its last event and its accept counter."""
+    """Return the position in a ccTalk device's event stream as one number: the last event and the accept counter."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 

@@ -133,7 +133,7 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
-    """The machine's query of a row of the acceptor's note table; ``poll`` is what it polls with meanwhile."""
+    """The query of one row of the acceptor's note table; ``poll`` holds the settings that the message also carries."""
 
     poll: Poll
     index: int

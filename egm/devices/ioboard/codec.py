@@ -187,8 +187,8 @@ class Status:
 Message = Hello | Poll | Totals | Identity | Status | Counted
 
 
-def compute_next_number(number: int) -> int:
-    """Return the edge number after ``number``: 65535 is followed by 1."""
+def compute_next_edge_number(number: int) -> int:
+    """Return the next number of an input edge: after 65535 comes 1."""
     return number % 0xFFFF + 1
 
 
@@ -203,7 +203,8 @@ def _encode_counts(pulses: tuple[int, ...]) -> bytes:
     return b"".join(count.to_bytes(4, "little") for count in pulses)
 
 
-def _decode_counts(data: bytes) -> tuple[int, ...]:
+def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
+    """Return the 32-bit little-endian counts of a board's report."""
     return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
 
@@ -255,9 +256,9 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
                 bell=bool(data[6]),
             )
         case Type.TOTALS if len(data) == 4 * HARD_METERS:
-            message = Totals(_decode_counts(data))
+            message = Totals(_decode_pulse_counts(data))
         case Type.COUNTED if len(data) == 2 + 4 * HARD_METERS:
-            message = Counted(int.from_bytes(data[:2], "little"), _decode_counts(data[2:]))
+            message = Counted(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
         case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
             message = Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
         case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:
@@ -274,7 +275,7 @@ def _decode_status(data: bytes) -> Status | ProtocolError:
         if number == 0 or byte & 0x1F >= len(INPUTS):
             return ProtocolError(PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
         edges.append(Edge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
-        number = compute_next_number(number)
+        number = compute_next_edge_number(number)
     return Status(
         boot=int.from_bytes(data[:2], "little"),
         levels=int.from_bytes(data[2:6], "little"),

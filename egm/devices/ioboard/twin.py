@@ -114,7 +114,7 @@ class IoBoardTwin(Twin[Message]):
         if bool(self._levels >> place & 1) is level:
             return
         self._levels ^= 1 << place
-        self._number = codec.compute_next_number(self._number)
+        self._number = codec.compute_next_edge_number(self._number)
         self._edges.append(Edge(self._number, place, level, unattended=not self._is_attended()))
         if len(self._edges) > _MEMORY_EDGES:
             self._edges.popleft()

@@ -44,7 +44,7 @@ _DIGITS_MAX: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A command that prints one line of text."""
+    """A printer command that prints one line of text."""
 
     text: str
 
@@ -88,7 +88,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A command that ends the ticket and presents it to the player."""
+    """A printer command that ends the ticket and presents it to the player."""
 
     def encode(self) -> bytes:
         """Return the command's byte as sent to the printer."""

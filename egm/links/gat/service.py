@@ -120,7 +120,7 @@ class Service:
                     level=request.level,
                     kind="" if order is None else order.kind.value,
                     algorithm="" if order is None or order.algorithm is None else order.algorithm.value,
-                    finished=self._format_now() if trouble else "",
+                    finished=self._format_current_time() if trouble else "",
                     values={},
                     trouble=trouble,
                 )
@@ -147,10 +147,10 @@ class Service:
                 values=calculation.values,
                 trouble=calculation.trouble,
             ),
-            state={LinksKey.GAT: replace(calculation, finished=self._format_now())},
+            state={LinksKey.GAT: replace(calculation, finished=self._format_current_time())},
         )
 
-    def _format_now(self) -> str:
+    def _format_current_time(self) -> str:
         return self._machine.clock.now().isoformat(timespec="seconds")
 
     # ------------------------------------------------------------------ what is remembered

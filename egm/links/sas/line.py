@@ -31,7 +31,7 @@ from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.links.sas.ports import Port
 from egm.links.sas.readout import Readout
-from egm.links.sas.wire import BROADCAST, Broken, Elsewhere, Framing, GeneralPoll, Heard, LongPoll
+from egm.links.sas.wire import BROADCAST, Broken, Framing, GeneralPoll, Heard, LongPoll, MessageToOther
 
 _REOPEN_SECONDS: Final = 1.0
 LOOP_PRIORITY, LINE_PRIORITY = 1, 2
@@ -218,7 +218,7 @@ class Line(threading.Thread):
             case GeneralPoll(address=address) | LongPoll(address=address):
                 mine = address in {self._channel.address, BROADCAST}
                 self._counts["polls" if mine else "elsewhere"] += 1
-            case Elsewhere():
+            case MessageToOther():
                 self._counts["elsewhere"] += 1
 
     def _perform(self, port: Port | None, action: Action) -> None:

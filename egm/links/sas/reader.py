@@ -67,7 +67,7 @@ class Reader:
         self._collect_from_journal()
 
     def _collect_from_journal(self) -> None:
-        """Collect from the existing journal what :meth:`note` would have stored."""
+        """Restore the last bill, the last ticket and the content of the stacker from the existing journal."""
         journal = self._host.machine.journal
         removals = (
             entry.sequence

@@ -195,5 +195,5 @@ class UnclaimedRecord:
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """Return the transfers to post with the orphan's journal entry."""
+        """Return the transfers to post with the journal entry that makes the voided hand-pay an unclaimed prize."""
         return tuple(Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.flows)

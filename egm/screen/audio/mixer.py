@@ -33,8 +33,8 @@ class Speakers(Protocol):
 class Mixer:
     """This computer's audio device, through SDL; without a device the machine is silent."""
 
-    def __init__(self, studio: SoundStore) -> None:
-        self._studio = studio
+    def __init__(self, sound_store: SoundStore) -> None:
+        self._sound_store = sound_store
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
         self._numbers = {name: number for number, name in enumerate(CHANNELS)}
         self.on = False
@@ -46,7 +46,7 @@ class Mixer:
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """See :class:`Speakers`."""
-        data = self._studio.get(cue, family)
+        data = self._sound_store.get(cue, family)
         if data is None or not self.on:
             return
         with contextlib.suppress(pygame.error):  # The device may have been removed.

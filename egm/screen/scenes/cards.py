@@ -15,7 +15,7 @@ from egm.screen.scenes.places import (
     CLEAR,
     LARGEST,
     SAYS,
-    Place,
+    HandLayout,
     Room,
     compute_first_hand_height,
     place_hand,
@@ -249,8 +249,8 @@ def _is_multi_hand_deal(hands: Sequence[Hand]) -> bool:
     return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
-def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]:
-    """Return the place of each hand; split hands share the area of the hand they come from."""
+def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[HandLayout]:
+    """Return the layout of each hand's cards; split hands share the area of the hand they come from."""
     x, y, w, h = find_cards_rect(stage, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
@@ -271,15 +271,15 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Plac
     highest = min(
         highs
     )  # Use one card size, except for hands being set, which are touched and as large as possible.
-    hand_places: list[Place] = []
+    hand_layouts: list[HandLayout] = []
     for base, area, room in zip(base_hands, areas_, rooms, strict=True):
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
         parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
-        hand_places += [
+        hand_layouts += [
             place_hand(part, room, len(hand.cards), LARGEST if room.low else highest)
             for hand, part in zip(split_hands, parts, strict=True)
         ]
-    return hand_places
+    return hand_layouts
 
 
 def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
@@ -367,7 +367,7 @@ def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: in
         draw_card(stage, (x, y, w, h), card)
 
 
-def _draw_small_hand(stage: Stage, place: Place, hand: Hand) -> None:
+def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
     """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
     x, y, w, h = place.area
     if hand.won:
@@ -438,7 +438,7 @@ def _draw_waiting_places(stage: Stage, table: Table) -> None:
             _draw_hand_text(stage, place, words, lit=False)
 
 
-def _draw_hand_outline(stage: Stage, place: Place) -> None:
+def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
     """Draw the outline of a hand's place, as wide as the cards it has room for."""
     stage.painter.shade(grow_rect(place.printed, 5), _PLACE, 12)
 
@@ -460,7 +460,7 @@ def _draw_flying_card(
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
+def _draw_hand_text(stage: Stage, place: HandLayout, words: str, *, lit: bool) -> None:
     """Draw a hand's texts below it, on a plate if more cards lie there than it has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR

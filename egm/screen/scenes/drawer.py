@@ -31,7 +31,7 @@ _HEADING: Final = 28.0
 _BILLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
-Place = Callable[..., Rect]
+FindRect = Callable[..., Rect]
 RESULT_SECONDS: Final = 6.0
 """Seconds for which the drawer shows the result of its last control."""
 
@@ -120,7 +120,9 @@ def find_last_ticket(view: View) -> str:
     return ""
 
 
-def _lay_out_board_controls(board: str, view: View, texts: Texts, find_control_rect: Place) -> list[Control]:
+def _lay_out_board_controls(
+    board: str, view: View, texts: Texts, find_control_rect: FindRect
+) -> list[Control]:
     """Return the controls of doors and key switches.
 
     The attendant's key springs back when released; other keys stay as they were turned.
@@ -141,7 +143,7 @@ def _lay_out_board_controls(board: str, view: View, texts: Texts, find_control_r
 
 
 def _lay_out_fault_controls(
-    acceptor: str, view: View, texts: Texts, find_control_rect: Place
+    acceptor: str, view: View, texts: Texts, find_control_rect: FindRect
 ) -> list[Control]:
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))

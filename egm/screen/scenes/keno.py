@@ -185,7 +185,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
-    """Return the range of cards whose keys fit into ``room``, the current one among them."""
+    """Return the Keno cards whose keys fit a row with room for ``room`` keys, the current card among them."""
     first = min(max(0, card - room // 2), max(0, cards - room))
     return range(first, min(cards, first + room))
 

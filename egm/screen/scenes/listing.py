@@ -157,7 +157,7 @@ def _compute_column_shares(
 def _compute_row_height(
     stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float
 ) -> float:
-    """Return the height of a row: as many lines as its longest cell needs in either face."""
+    """Return the height of a table row: as many lines as its longest cell needs, in bold or in normal type."""
     p = stage.painter
     rooms = [wide * share - _CELL for share in shares]
     lines = max(

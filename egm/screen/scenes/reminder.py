@@ -107,6 +107,7 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
+    """Return the time and money limits offered to the player: what is limited, the value, and its key's rectangle."""
     x, y, w, h = rect
     wide, high = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
     return [

@@ -9,7 +9,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.roads import (
     DEEP,
     Colour,
-    Place,
+    GridCell,
     arrange_in_columns,
     build_big_road,
     derive_road_marks,
@@ -38,7 +38,7 @@ _UPPER: Final = 0.58
 
 
 def should_show_board(stage: Stage, table: Table) -> bool:
-    """Return whether to show the board in place of cards: the player wants it, and no round's cards are shown."""
+    """Return whether to show the scoreboard in place of cards: if the player wants it, while no round is shown."""
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
@@ -143,7 +143,9 @@ def _draw_road(
                     stage.painter.text(str(ties), at, style, width=side * 0.76)
 
 
-def _draw_mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
+def _draw_mark(
+    stage: Stage, at: GridCell | tuple[float, float], side: float, paint: Paint, shape: str
+) -> None:
     """Draw one mark of a road: a disc, a ring or a stroke."""
     if shape == "stroke":
         _draw_stroke(stage, at, side * 0.34, paint)
