@@ -263,6 +263,7 @@ def _build_exact_reader(kind: type) -> Read:
     """Return the reader that accepts a value of exactly this type, so that a bool is not read as an int."""
 
     def read_exact(value: object) -> object:
+        """Return the value if its type is exactly the declared one, because a bool is an int too."""
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _Wrong(value, f"not of type {kind.__name__}")
         return value
@@ -304,6 +305,7 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
 
 
 def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
+    """Return the reader and the writer of a type with conditions, which the reader checks."""
     if IN_MEMORY in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
@@ -322,13 +324,17 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     holds = checks[0].holds
 
     def read_quickly(value: object) -> object:
+        """Return the value if it is plainly valid; otherwise read it with every check."""
         return value if type(value) is hint and holds(value) else read(value)
 
     return read_quickly, write
 
 
 def _build_instance_reader(kind: type) -> Read:
+    """Return the reader that accepts an object in memory if it is an instance of ``kind``."""
+
     def read_instance(value: object) -> object:
+        """Return the object if it is an instance of the declared class."""
         if not isinstance(value, kind):
             raise _Wrong(value, f"not a {kind.__name__}")
         return value
@@ -345,7 +351,7 @@ def _build_class_converters(kind: type) -> tuple[Read, Write]:
     if kind is Fraction:
         return _read_fraction, str
     if hasattr(kind, "from_json"):
-        return _own(kind)
+        return _build_own_converters(kind)
     if not dataclasses.is_dataclass(kind):
         raise TypeError(f"a record has no fields of type {kind}")
     codec = _find_codec(kind)
@@ -362,6 +368,7 @@ def _pass_through(value: object) -> object:
 
 
 def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
+    """Return the reader and the writer of ``X | None``."""
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
     read, write = _build_converters(hints[0])
@@ -378,9 +385,11 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
     read_one, write_one = _build_converters(hint)
 
     def read_list(value: object) -> object:
+        """Return a tuple of the list's items, each read by its type."""
         return _read_each(_require_list(value), repeat(read_one))
 
     def write_list(value: object) -> JSON:
+        """Return the JSON list of the items."""
         items = cast(Sequence[JSON], value)
         return list(items) if write_one is None else [write_one(each) for each in items]
 
@@ -394,6 +403,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
     kinds = tuple(hints)
 
     def read_row(value: object) -> object:
+        """Return a tuple with each item read by its own type. The number of items is fixed."""
         row = _require_list(value)
         if tuple(map(type, row)) == kinds:
             return tuple(row)
@@ -402,6 +412,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
         return _read_each(row, reads)
 
     def write_row(value: object) -> JSON:
+        """Return the JSON list of a tuple's items, each written by its own type."""
         row = cast(Sequence[JSON], value)
         return (
             list(row)
@@ -415,6 +426,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
 
 
 def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
+    """Return the reader and the writer of a JSON object whose keys and values have the given types."""
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
     def read_table(value: object) -> object:
@@ -423,6 +435,7 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
         return {read_key(name): _read_member(name, read_one, each) for name, each in value.items()}
 
     def write_table(value: object) -> JSON:
+        """Return the JSON object of the mapping."""
         table = cast(Mapping[str, JSON], value)
         if write_one is None:
             return {str(name): each for name, each in table.items()}
@@ -463,6 +476,7 @@ def _read_fraction(value: object) -> Fraction:
 
 
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
+    """Return the reader that accepts one of the given choices and returns it."""
     known = {str(each): each for each in kinds}
 
     def read_choice(value: object) -> object:
@@ -474,7 +488,7 @@ def _build_choice_reader(kinds: Iterable[str]) -> Read:
     return read_choice
 
 
-def _own(kind: type) -> tuple[Read, Write]:
+def _build_own_converters(kind: type) -> tuple[Read, Write]:
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
 
     def read(value: object) -> object:

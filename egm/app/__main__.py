@@ -122,6 +122,7 @@ def _run_first_start(
             lock.release()
 
     async def show_tilt(why: str, code: str) -> None:
+        """Show the fault on the screen until the cabinet file is changed."""
         _print_message(f"waiting: {why}")
         await wait_for_file(folder, cabinet, clock, why, code=code)
 

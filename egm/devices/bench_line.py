@@ -21,8 +21,8 @@ def find_owner_lock(link: Path) -> Path:
     return link.with_name(f".{link.name}.owner")
 
 
-def claim(link: Path, terminal: str) -> int:
-    """Lock the symbolic link ``link``, which leads to our pseudo-terminal ``terminal``; return the lock's descriptor.
+def lock_terminal_link(link: Path, terminal: str) -> int:
+    """Lock the symbolic link ``link``, which leads to this process's pseudo-terminal; return the lock's descriptor.
 
     The lock is held until the descriptor is closed.
     """

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from egm.devices.bench_line import claim, find_owner_lock
+from egm.devices.bench_line import find_owner_lock, lock_terminal_link
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 
 M = TypeVar("M")
@@ -93,14 +93,14 @@ class Port:
         """Plug the cable in: the line is a new pseudo-terminal under the same name."""
         if self.is_plugged_in:
             return
-        self._master, self._slave = self._make_pair()
+        self._master, self._slave = self._open_socket_pair()
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read_available)
 
-    def _make_pair(self) -> tuple[int, int]:
+    def _open_socket_pair(self) -> tuple[int, int]:
         """Create the pseudo-terminal, and lock its link for this process."""
         pair = make_pair(self.link)
-        self._owner = claim(self.link, os.ttyname(pair[1]))
+        self._owner = lock_terminal_link(self.link, os.ttyname(pair[1]))
         return pair
 
     def unplug(self) -> None:
@@ -145,7 +145,7 @@ class Port:
             heard(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
-        """Return the data as pieces to send: single bytes if replies are split, else all at once."""
+        """Return the data as blocks to send: single bytes if replies are split, else all at once."""
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
@@ -265,6 +265,7 @@ class Twin(ABC, Generic[M]):
         """Schedule a later step of the device's mechanics; a power loss cancels it."""
 
         def run_step() -> None:
+            """Run the scheduled step of the simulated device, and report that its state has changed."""
             self._timers.discard(timer)
             then()
             self.changed()

@@ -29,7 +29,7 @@ class CalibrationError(OperatorError):
     """Touches from which no calibration can be computed; the text says why."""
 
 
-def fit(touches: Sequence[TouchPoint]) -> Matrix:
+def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     """Return the calibration map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
     if len(touches) != len(CROSSES) or any(
         not -_FAR <= value <= _FAR for place in touches for value in place

@@ -19,7 +19,7 @@ from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import list_claims
 from egm.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
 from egm.memory_clear.evidence import Evidence
-from egm.people import Recorded
+from egm.people import RecordedRoster
 from egm.record_codec import to_json
 from egm.staff.keys import StaffKey
 from meters import Transaction
@@ -126,10 +126,10 @@ class ClaimInspection:
         return bool(self.inspection.first.sequence or self.inspection.second.sequence)
 
     @property
-    def staff_recorded(self) -> Recorded:
+    def staff_recorded(self) -> RecordedRoster:
         """Return the last change of the staff roster that the old memory records, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
-        stored = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
+        stored = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(stored, key=lambda recorded: recorded.number)
 
 
@@ -163,7 +163,7 @@ def inspect_claims(
 def _collect_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[dict[str, Claim], Transaction | None]:
-    """Return the claims of one history by id, and the entry that carries over other state, or None."""
+    """Return the claims of one copy of the old memory, by id, and the entry that carries over its other state."""
     claims, carried_state = list_claims(history, features)
     return {claim.id: claim for claim in claims}, carried_state
 

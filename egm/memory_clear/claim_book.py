@@ -67,7 +67,7 @@ class Claim:
 
 
 class ClaimBook:
-    """The claims that one history of the old memory supports, and the parts of its state that they account for."""
+    """The claims that one copy of the old memory supports, and the parts of its state that they account for."""
 
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys

@@ -57,7 +57,7 @@ _HELD: Final = ("current", "hidden", "overflow", "won")
 def list_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[tuple[Claim, ...], Transaction | None]:
-    """Return every claim that a history of the old memory supports, and the entry that carries over other state.
+    """Return every claim that one copy of the old memory supports, and the entry that carries over its other state.
 
     The entry is None if there is no other state.
     """

@@ -39,7 +39,7 @@ _HEARD_LATE: Final = 64
 
 
 class Evidence:
-    """What the entries of one history show about games, rounds and transfers; fed with each entry in order."""
+    """What the entries of one copy of the old memory show about games, rounds and transfers; each is added in order."""
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}

@@ -304,7 +304,7 @@ class PrizesExchanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayReplaced:
-    """The reservation of exchanged prizes was voided."""
+    """A hand-pay was voided, because its prizes in kind were exchanged for money; another hand-pay replaces it."""
 
     handpay: str
     by: str

@@ -15,7 +15,7 @@ from egm.play.records.games import CARRIED_GAME, GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
-from egm.progressive.display import LevelDisplays, Position, Shown, Status
+from egm.progressive.display import ContributionStatus, LevelDisplays, Shown, Status
 from egm.progressive.entries import (
     CLAIM_CLOSED,
     LEVEL_LINK_BACK,
@@ -76,7 +76,7 @@ class ProgressiveLink:
         )
         self._stops_machine = rules.link_down == "machine"
         self._connections = 0
-        self._places: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
+        self._entry_sequences: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
         self._last_shown: dict[str, Shown] = {}
         self._decided: dict[str, int] = {}
         self._found: dict[str, MysteryWinFound] = {}
@@ -108,26 +108,26 @@ class ProgressiveLink:
         """Schedule sending what an event has made durable: a wager's contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
-            self._schedule_attend()
+            self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ the face
     def shown(self, pool: str) -> Shown:
         """Return the amount that a linked level shows now."""
         return self._link.shown(pool, self._read_clock_ns())
 
-    def position(self, pool: str) -> Position | None:
+    def position(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
-        places = self._places[pool]
-        for sequence in [s for s in places if s <= feeder.counted]:
-            del places[sequence]
+        entry_sequences = self._entry_sequences[pool]
+        for sequence in [s for s in entry_sequences if s <= feeder.counted]:
+            del entry_sequences[sequence]
         if feeder.pending:
-            since = places.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
+            since = entry_sequences.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
-        return Position(counted=feeder.counted, since=since, falls=feeder.falls)
+        return ContributionStatus(counted=feeder.counted, since=since, falls=feeder.falls)
 
     def decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
@@ -140,18 +140,18 @@ class ProgressiveLink:
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
         self._link.connected(f"{session}.{self._connections}", self._read_clock_ns())
-        self._schedule_attend()
+        self._schedule_send_and_submit()
 
     def disconnected(self, why: str) -> None:
         """Mark every linked level as down, because the connection is lost; contributions are stored meanwhile."""
         self._link.disconnected()
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
-        self._schedule_attend()
+        self._schedule_send_and_submit()
 
     def received(self, message: FromController) -> None:
         """Process a message of the controller."""
         self._link.receive(message, self._read_clock_ns())
-        self._schedule_attend()
+        self._schedule_send_and_submit()
 
     def misunderstood(self, text: str) -> None:
         """Record that the controller sent an invalid message; nothing else changes."""
@@ -249,11 +249,11 @@ class ProgressiveLink:
                 claims[f"{ProgressiveKey.CLAIM}{claim}"] = record
         return claims
 
-    def _iter_game_contribution(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
-        """Yield a game's contributions to a level; store that they are in journal entry ``place`` or later."""
+    def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
+        """Yield a game's contributions to a level; store that they are in journal entry ``sequence`` or a later one."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
-                self._places[level].setdefault(share.sequence, place)
+                self._entry_sequences[level].setdefault(share.sequence, sequence)
                 yield Contribution(
                     machine=self._machine_id,
                     level=level,
@@ -263,7 +263,7 @@ class ProgressiveLink:
                 )
 
     # ------------------------------------------------------------------ from the link to the machine
-    def _schedule_attend(self) -> None:
+    def _schedule_send_and_submit(self) -> None:
         """Schedule that pending messages are sent and the link's news submitted, after the current event."""
         if not self._attending:
             self._attending = True

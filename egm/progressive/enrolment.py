@@ -274,7 +274,7 @@ class Stick:
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
-            """Perform the operation, and store its result or its error for the waiting thread."""
+            """Perform the operation on the stick, and store its result or its error for the caller that waits."""
             try:
                 result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)

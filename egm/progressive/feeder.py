@@ -157,4 +157,5 @@ class Feeder:
 
 
 def _format_odds(shares: Mapping[str, Fraction]) -> str:
+    """Return a level's odds as text: each share of the level with its mean hits per wager."""
     return ", ".join(f"{share} at {odds} hits a wager" for share, odds in sorted(shares.items())) or "none"

@@ -130,6 +130,7 @@ class Join(_Message):
 
 
 def _parse_trigger(data: object) -> Trigger:
+    """Return the opened trigger point of a mystery level that a message holds. Raises ValueError."""
     if isinstance(data, Trigger):
         return data
     try:

@@ -76,7 +76,7 @@ class Trigger:
 
     @property
     def points(self) -> int:
-        """Return the number of equally likely amounts; one if the level starts at its ceiling."""
+        """Return the number of equally likely trigger amounts; one if the level starts at its ceiling."""
         return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
 
     @property

@@ -160,7 +160,7 @@ def ruling_is_whole(_: Machine, event: Event) -> bool:
     return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 
 
-def _read_decision(event: Event) -> Literal["pay", "decline"]:
+def _read_prize_ruling(event: Event) -> Literal["pay", "decline"]:
     return PAY if event.of(PrizeForm).decision == PAY else DECLINE
 
 
@@ -170,7 +170,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, held_prizes = _read_decision(event), list_held_prizes(machine)
+    decision, held_prizes = _read_prize_ruling(event), list_held_prizes(machine)
     claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
     record = held_prizes.get(claim)
     claim_record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")

@@ -47,7 +47,7 @@ class Desk:
 
     @property
     def sheet(self) -> int:
-        """Return which part of the open page is shown."""
+        """Return the number of the open page's sheet that is shown."""
         return self.sheets[-1]
 
 

@@ -93,7 +93,7 @@ def is_feature(show: Show, index: int) -> bool:
 
 
 def find_feature_steps(show: Show, index: int) -> range:
-    """Return the indices of the adjacent steps in the same stage."""
+    """Return the indices of the adjacent steps that are played in the same stage: the base game or one feature."""
     stage, first, end_index = find_step_stage(show, index), index, index + 1
     while first and find_step_stage(show, first - 1) == stage:
         first -= 1

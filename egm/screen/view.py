@@ -357,7 +357,7 @@ def compute_bet_credits(view: View) -> int:
 
 
 def compute_drawer_share(view: View, motion: Motion) -> float:
-    """Return how far the drawer is open, 0 to 1."""
+    """Return how far the drawer of simulated devices is open, 0 to 1."""
     if view.drawer_since is not None:
         return clamp((view.now - view.drawer_since) / motion.drawer)
     return 1 - clamp((view.now - view.drawer_until) / motion.drawer)

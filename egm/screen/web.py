@@ -77,11 +77,11 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
     return bands
 
 
-def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
-    """Return the message that carries these rows of a frame; ``page.html`` decodes its format.
+def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
+    """Return the message with these rows of a frame as JPEG pictures; ``page.html`` decodes its format.
 
     The surface has the display's pixel format (32 bits, blue first). pygame's own JPEG writer never releases
-    the file objects it has written to, which would leak one for each piece.
+    the file objects it has written to, which would leak one for each picture.
     """
     width, height = surface.get_size()
     parts = [struct.pack(">HHH", width, height, len(bands))]
@@ -284,7 +284,7 @@ class Web:
         bands = find_changed_bands(old_frame, new_frame, width, height) if old_frame else [(0, height)]
         if not bands or viewer is None:
             return
-        message = encode_pieces(self._surface, bands)
+        message = encode_bands(self._surface, bands)
         with self._lock:
             if self._viewer is not viewer:
                 return
@@ -368,6 +368,8 @@ class Web:
         access.write_address()
 
         class Visitor(_Visitor):
+            """A browser's connection to this server."""
+
             entering = self._entering
 
         server = await serve(

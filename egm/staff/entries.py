@@ -60,7 +60,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawnBase:
-    """The base withdrawn from under the machine, and the cashier who has its lock and key."""
+    """The machine's stand (base) that is withdrawn, and the cashier who has its lock and key."""
 
     since: Time
     base: Words
@@ -172,7 +172,7 @@ class JobPrinted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why something happened."""
+    """Base of the records that state the reason for an act of staff."""
 
     why: str
     """The reason."""

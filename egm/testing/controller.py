@@ -33,7 +33,7 @@ def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake
 
 
 class SmallController:
-    """Levels, the contributions counted of each machine, and the awards of claims."""
+    """Small progressive controller for tests: its levels, every machine's contributions, and the awards it locked."""
 
     def __init__(self, *levels: str, terms: Terms | None = None) -> None:
         made = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))

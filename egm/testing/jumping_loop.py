@@ -47,7 +47,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         return self._jumping.now
 
     def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Run it at once: a thread would finish at a random time, and no two runs would be the same."""
+        """Run the function at once: a thread would finish at a random time, and no two runs would be the same."""
         del executor
         done: asyncio.Future[T] = self.create_future()
         try:

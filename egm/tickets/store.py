@@ -145,7 +145,7 @@ class TicketStore:
         return self._copies.end()
 
     def digest_at(self, place: int) -> str | None:
-        """Return the digest of the ticket ledger's move number ``place``; None if the ledger ends before it."""
+        """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
         return self._copies.digest_at(place)
 
     def store_head(self, journal_entry: JournalSeen | None = None) -> None:

@@ -217,6 +217,7 @@ class Devices(Step):
         """Probe every port with every protocol."""
 
         def on_progress(port: str, protocol: str) -> None:
+            """Show on the page which port is probed now, and for which protocol."""
             self.asking = (port, protocol)
             changed()
 
@@ -290,6 +291,7 @@ class Toggle(Step):
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
+            """Show on the page which game is examined now."""
             self.examining = name
             loop.call_soon_threadsafe(changed)
 
@@ -447,24 +449,24 @@ class Staff(Step):
         return self._count_signers(draft) >= SIGNERS
 
 
-def _find_answer_error(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
+def _find_answer_error(roster: Roster, field_index: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
     """Return why ``text`` is not a valid field of a new person, or None if it is.
 
-    ``place`` is the index of the field: 0 the number, 1 the name, 2 the role, 3 the PIN.
+    ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.
     """
     if not text:
         return say_refusal("missing")
-    if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
+    if field_index == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
         return say_refusal("not_digits")
-    if place == 0 and text in roster.people:
+    if field_index == 0 and text in roster.people:
         return say("first.refused.number_taken", number=text, name=roster.people[text].name)
-    if place == 1 and not (text.isprintable() and len(text) <= 60):
+    if field_index == 1 and not (text.isprintable() and len(text) <= 60):
         return say_refusal("too_long")
-    if place == 2 and text not in set(Role):
+    if field_index == 2 and text not in set(Role):
         return say_refusal("not_offered")
-    if place == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
+    if field_index == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
         return Words(kind="say", value="first.refused.first_one")
-    if place == 3:
+    if field_index == 3:
         try:
             check_pin(text)
         except PinRefusedError:

@@ -93,7 +93,7 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The machine's query of the board's identity."""
+    """The machine's query of the I/O board's identity."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""
@@ -123,7 +123,7 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The board's reply with its identity."""
+    """The I/O board's reply with its identity."""
 
     boot: int
     text: str
@@ -168,7 +168,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The board's inputs and the unacknowledged edges, oldest first and without gap."""
+    """The I/O board's inputs and its unacknowledged input changes, oldest first and without gap."""
 
     boot: int
     levels: int
@@ -209,6 +209,7 @@ def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
 
 
 def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
+    """Return the bit mask of these lamps or other outputs; ``table`` has the name of each bit."""
     unknown = names.difference(table)
     if unknown:
         raise ValueError(f"{PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}")

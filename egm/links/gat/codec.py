@@ -124,17 +124,17 @@ def read_request(packet: Packet) -> Request:
 
 
 def _decode_status_query(payload: bytes) -> StatusQuery:
-    _expect(payload, 0)
+    _require_payload_size(payload, 0)
     return StatusQuery()
 
 
 def _decode_last_status_query(payload: bytes) -> LastStatusQuery:
-    _expect(payload, 0)
+    _require_payload_size(payload, 0)
     return LastStatusQuery()
 
 
 def _decode_results_query(payload: bytes) -> ResultsQuery:
-    _expect(payload, 3)
+    _require_payload_size(payload, 3)
     return ResultsQuery(payload[0], int.from_bytes(payload[1:], "big"))
 
 
@@ -144,7 +144,7 @@ def _decode_initiate(payload: bytes) -> Initiate:
     return Initiate(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
 
 
-def _expect(payload: bytes, size: int) -> None:
+def _require_payload_size(payload: bytes, size: int) -> None:
     """Raise ProtocolError unless the payload has exactly ``size`` bytes."""
     if len(payload) != size:
         raise ProtocolError(PROTOCOL, f"{len(payload)} bytes of payload, {size} expected", payload)

@@ -92,7 +92,7 @@ class Sounds:
         )
 
     def _is_made(self, cue: str, family: str) -> bool:
-        """Return whether a sound has been synthesised in the studio; without a studio, always True."""
+        """Return whether a sound has been synthesised and stored; without a sound store, always True."""
         return self._sound_store is None or self._sound_store.get(cue, family) is not None
 
     def _update_loops(self, view: View, family: str, speakers: Speakers) -> None:

@@ -63,7 +63,7 @@ class Mixer:
                 pygame.mixer.Channel(self._numbers[channel]).fadeout(_FADE_MS)
 
     def level(self, channel: str, level: float) -> None:
-        """See :class:`Speakers`."""
+        """Set the level of the sound on the channel."""
         if self.on:
             with contextlib.suppress(pygame.error):
                 pygame.mixer.Channel(self._numbers[channel]).set_volume(level)

@@ -90,7 +90,7 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
 
 
 def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
-    """Return the hands with a place on the table, dealt or expected, in the game's order."""
+    """Return the hands that have an area on the table, dealt or expected, in the game's order."""
     order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
@@ -322,7 +322,7 @@ def draw_cards(
     if stage.layout.is_telephone and not table.spots and list_pays(stage):
         draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
     if step is None:
-        _draw_waiting_places(stage, table)
+        _draw_waiting_hands(stage, table)
         return
     hands = _list_hands_on_table(stage, build_current_hands(step, previous_step, time, since))
     decision = stage.view.decision
@@ -424,8 +424,8 @@ def _format_set_hands(stage: Stage, decision: Decision) -> str:
     return "" if values is None else stage.texts.choose_translation(values)
 
 
-def _draw_waiting_places(stage: Stage, table: Table) -> None:
-    """Draw the places of the hands before the deal, or the card backs of a hand that is held and drawn to."""
+def _draw_waiting_hands(stage: Stage, table: Table) -> None:
+    """Draw the outlines of the hands before the deal, or the card backs of a hand that is held and drawn to."""
     hands = _list_hands_on_table(stage, ())
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _can_hold_cards(stage):
@@ -439,7 +439,7 @@ def _draw_waiting_places(stage: Stage, table: Table) -> None:
 
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
-    """Draw the outline of a hand's place, as wide as the cards it has room for."""
+    """Draw the outline printed for a hand, as wide as the cards that it has room for."""
     stage.painter.shade(grow_rect(place.printed, 5), _PLACE, 12)
 
 
@@ -461,7 +461,7 @@ def _draw_flying_card(
 
 
 def _draw_hand_text(stage: Stage, place: HandLayout, words: str, *, lit: bool) -> None:
-    """Draw a hand's texts below it, on a plate if more cards lie there than it has room for."""
+    """Draw a hand's texts below it, on a plate if more cards lie there than its area has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
     last = place.cards[-1]

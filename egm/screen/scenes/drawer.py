@@ -57,7 +57,7 @@ def _compute_enlargement(rect: Rect) -> float:
 
 
 def _find_section_tops(layout: Layout) -> dict[str, float]:
-    """Return the top of each section's first row, in units from the drawer's top."""
+    """Return the top of the first row of each section in the drawer of simulated devices, in units from its top."""
     tops, y = {}, _TOP
     for part, (_, rows) in (_PARTS_SLIM if layout.is_telephone else _PARTS).items():
         tops[part] = y
@@ -253,5 +253,5 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
 
 
 def find_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
-    """Return the tab's rectangle: at the picture's edge, or on the drawer's edge as it opens."""
+    """Return the rectangle of the tab that opens the drawer of simulated devices: it moves with the drawer's edge."""
     return (tab[0] - drawer[2] * share, tab[1], tab[2], tab[3])

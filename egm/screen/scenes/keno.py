@@ -82,7 +82,7 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
 
 
 def _should_show_marks(view: View) -> bool:
-    """Return whether the board shows marks, not a draw."""
+    """Return whether the Keno board shows the player's marks, not a draw."""
     return view.show is None or has_changed_marks_since_game(view)
 
 
@@ -139,7 +139,7 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys for cards and groups, while the board shows marks and not a draw."""
+    """Return the keys of a Keno slip for cards and groups; none while the board shows a draw."""
     game, slip = view.game, view.slip
     if game is None:
         return []
@@ -200,7 +200,7 @@ def count_tray_rows(game: GameView) -> int:
 
 
 def _draw_marking_keys(stage: Stage) -> None:
-    """Draw the quick-pick key, and the keys for cards and groups."""
+    """Draw the keys for marking a Keno slip: quick pick, cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
@@ -334,7 +334,7 @@ def find_best_card(step: KenoStep) -> Card | None:
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
-    """Return the rectangles of the board and of the tray beside it, or in portrait below it."""
+    """Return the rectangles of the Keno board and of the tray beside it, or in portrait below it."""
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0

@@ -184,6 +184,7 @@ def _arrange_lines(
     column, top = 0, y
 
     def start_column() -> None:
+        """Start the next column at the top, on a further sheet if it is a first column."""
         nonlocal column, top
         top = y
         column = 1 - column if double else 0

@@ -48,7 +48,7 @@ def should_show_board(stage: Stage, table: Table) -> bool:
 
 
 def draw_board(stage: Stage, table: Table) -> None:
-    """Draw every board, each with its newest results visible."""
+    """Draw the scoreboard's roads, each with its newest results visible."""
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
@@ -83,7 +83,7 @@ def _choose_paint(mark: Colour) -> Paint:
 
 
 def _choose_text_size(stage: Stage) -> str:
-    """Return the text size of a board; a telephone needs larger letters."""
+    """Return the text size of the scoreboard; a telephone needs larger letters."""
     return "caption" if stage.layout.is_telephone else "tiny"
 
 

@@ -36,7 +36,7 @@ def find_tile_rect(rect: Rect) -> Rect:
 
 
 def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
-    """Return a tile in the rectangle of a card."""
+    """Return the picture of a Pai Gow tile (domino), in the rectangle of a card."""
     ink = Ink(size, (100.0, 140.0))
     wide = 100.0 * _WIDE
     left = (100.0 - wide) / 2

@@ -14,7 +14,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
-from egm.kernel.touch import CalibrationError, fit
+from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
 from egm.staff.desk import Back, Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
 from egm.staff.events import DeviceTest
@@ -107,7 +107,7 @@ class Calibration(MenuPage):
             return refuse("not_offered")
         try:
             numbers = [int(word) for word in text.split()]
-            matrix = fit([*zip(numbers[::2], numbers[1::2], strict=True)])
+            matrix = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
         except (ValueError, CalibrationError):
             return Back(1, say("service.refused.touches"))
         signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))

@@ -17,7 +17,7 @@ from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage, Words
 from egm.kernel.standing_faults import raise_fault
-from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
+from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
 from egm.staff.desk import Go, MenuPage, Move, refuse
@@ -117,7 +117,7 @@ def read_staff(machine: Machine) -> None:
     """
     take_over_wrong_pins(machine)
     loaded_roster = machine.state(Roster)
-    recorded = Recorded.of(machine.memory.get(StaffKey.STAFF))
+    recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
     if loaded_roster.path is not None:
         try:
             roster, refused = load_recorded(loaded_roster.path, loaded_roster.spare, recorded)
@@ -149,7 +149,7 @@ def read_staff(machine: Machine) -> None:
                 digest=change.digest,
             ),
             entry_id=f"staff-{change.number}-{change.digest[:16]}",
-            state={StaffKey.STAFF: Recorded(change.number, change.digest).to_json()},
+            state={StaffKey.STAFF: RecordedRoster(change.number, change.digest).to_json()},
         )
 
 

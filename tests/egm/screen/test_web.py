@@ -22,7 +22,7 @@ from websockets.frames import CloseCode
 from websockets.sync.client import connect
 
 import egm.screen.web as web_module
-from egm.links.screen.client import Heard as NoNews
+from egm.links.screen.client import PollResult as NoNews
 from egm.screen.app import App, Tap
 from egm.screen.audio.scores import synthesise_cue
 from egm.screen.audio.synthesis import RATE
@@ -33,7 +33,7 @@ from egm.screen.web import (
     BrowserMessage,
     Web,
     choose_fitting_layout,
-    encode_pieces,
+    encode_bands,
     find_changed_bands,
     read_input,
 )
@@ -366,7 +366,7 @@ def test_a_piece_that_was_sent_is_kept_nowhere(theme):
 
     before = files()
     for _ in range(50):
-        message = encode_pieces(surface, [(0, BAND), (BAND, BAND)])
+        message = encode_bands(surface, [(0, BAND), (BAND, BAND)])
     assert files() == before
     sizes = struct.unpack_from(">HHH", message), struct.unpack_from(">HHI", message, 6)
     assert sizes[0] == (320, 2 * BAND, 2)
@@ -459,7 +459,7 @@ def test_changed_rows_are_found_and_joined():
     assert find_changed_bands(bytes(before), bytes(after), width, height) == [(BAND, 2 * BAND)]
     assert find_changed_bands(bytes(before), bytes(before), width, height) == []
     surface = pygame.Surface((width, height))
-    assert encode_pieces(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
+    assert encode_bands(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
 
 
 def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
