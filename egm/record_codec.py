@@ -84,6 +84,8 @@ class Condition:
 
 
 class _OwnJson(Protocol):
+    """A class that converts itself to JSON with its own ``to_json``."""
+
     def to_json(self) -> JSON: ...
 
 
@@ -386,7 +388,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
 
     def read_list(value: object) -> object:
         """Return a tuple of the list's items, each read by its type."""
-        return _read_each(_require_list(value), repeat(read_one))
+        return _read_items(_require_list(value), repeat(read_one))
 
     def write_list(value: object) -> JSON:
         """Return the JSON list of the items."""
@@ -397,6 +399,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
 
 
 def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
+    """Return the reader and the writer of a tuple with a fixed number of items, each of its own type."""
     columns = [_build_converters(hint) for hint in hints]
     reads = [read for read, _ in columns]
     plain = all(write is None for _, write in columns)
@@ -409,7 +412,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
             return tuple(row)
         if len(row) != len(columns):
             raise _Wrong(value, f"not {len(columns)} values")
-        return _read_each(row, reads)
+        return _read_items(row, reads)
 
     def write_row(value: object) -> JSON:
         """Return the JSON list of a tuple's items, each written by its own type."""
@@ -430,6 +433,7 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
     def read_table(value: object) -> object:
+        """Return the mapping with its keys and values read by their types."""
         if not isinstance(value, Mapping):
             raise _Wrong(value, "not a table")
         return {read_key(name): _read_member(name, read_one, each) for name, each in value.items()}
@@ -444,7 +448,8 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     return read_table, write_table
 
 
-def _read_each(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
+def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
+    """Return the items as read, each by its own reader; an error names the index of the item."""
     found: list[object] = []
     try:
         for read, item in zip(reads, items, strict=False):
@@ -480,6 +485,7 @@ def _build_choice_reader(kinds: Iterable[str]) -> Read:
     known = {str(each): each for each in kinds}
 
     def read_choice(value: object) -> object:
+        """Return the given choice that the text names."""
         found = known.get(value) if isinstance(value, str) else None
         if found is None:
             raise _Wrong(value, f"not one of {', '.join(known)}")

@@ -81,12 +81,14 @@ def _run_until_stopped(
     """
 
     async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        """Run the machine until it stops; ``alone`` allows it to run without the second medium."""
         process = MachineProcess(
             folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
         )
         await process.run()
 
     async def show_tilt(why: str, code: str) -> None:
+        """Show on the screen why the machine's media do not respond."""
         _print_message(f"waiting: {why}")
         await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 
@@ -115,6 +117,7 @@ def _run_first_start(
     """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
 
     async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        """Ask the staff on the screen for a cabinet file, while this process locks the state folder."""
         lock = FolderLock(folder.root)
         try:
             await ask_on_screen(folder, cabinet, seed, clock, partial(find_serial_ports, ports), stick)

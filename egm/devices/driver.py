@@ -207,7 +207,7 @@ class LineDriver(ABC, Generic[M]):
         self.exchanges.refused += 1
         self._emit(LineError(device=self._name, text=str(error)))
 
-    def _read(self, parse: Callable[[M], T], message: M) -> T | None:
+    def _parse_or_refuse(self, parse: Callable[[M], T], message: M) -> T | None:
         """Return the message as ``parse`` decodes it, or None after counting it as refused."""
         try:
             report = parse(message)

@@ -168,7 +168,7 @@ class Port:
         self._free_at = at
 
     def _write_next_bytes(self) -> None:
-        """Write the next piece of a reply to the line; drop it if the cable was replaced or nobody reads."""
+        """Write the next bytes of a reply to the line; drop them if the cable was replaced or nobody reads."""
         data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:

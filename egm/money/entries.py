@@ -660,7 +660,7 @@ class OrphanHandpay(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanTicket(_OrphanRuling):
-    """A ticket that was found is redeemed to the register of orphans."""
+    """A ticket that was found was redeemed into the register of unclaimed money."""
 
     kind: Literal["ticket"] = "ticket"
     """Always `ticket`, in the register of orphans."""

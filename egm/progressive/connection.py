@@ -103,9 +103,11 @@ class Waiting(asyncio.Queue[T]):
         self._queue = {}
 
     def _put(self, item: T) -> None:
+        """Add a message unless it waits already (a hook of :class:`asyncio.Queue`)."""
         self._queue.setdefault(item)
 
     def _get(self) -> T:
+        """Return the message that has waited longest, and remove it (a hook of :class:`asyncio.Queue`)."""
         first = next(iter(self._queue))
         del self._queue[first]
         return first

@@ -52,6 +52,7 @@ def cut(length_max: int) -> BeforeValidator:
     """
 
     def shorten_text(text: object) -> object:
+        """Return the text shortened to ``length_max`` characters; anything but a text is returned unchanged."""
         if isinstance(text, str) and len(text) > length_max:
             return f"{text[: length_max - 1]}…"
         return text

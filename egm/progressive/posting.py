@@ -21,7 +21,7 @@ def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
 
 
-def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
+def build_change_transfers(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
     """Return the transfers of one change of a level: a contribution, a hit, or a reversed hit.
 
     Fractions that have added up to a whole unit are taken from ``contributed``, into which they were paid.

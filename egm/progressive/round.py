@@ -219,5 +219,5 @@ class Round:
 
     def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
         """Replace the state of a level of this machine, and add the transfers that the change takes."""
-        self.transfers += posting.step(pool.id, before, after)
+        self.transfers += posting.build_change_transfers(pool.id, before, after)
         self.levels[pool.id] = after

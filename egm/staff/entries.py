@@ -574,7 +574,7 @@ class InterventionClosed(AtMachine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseMoved(AtMachine):
-    """A base of the machine during an intervention: its lock and key, and the cashier who has or had them."""
+    """The machine's stand (base) moved in an intervention: its lock and key, and the cashier who has or had them."""
 
     base: Words
     """The number of the base."""
@@ -593,7 +593,7 @@ class BaseReturned(BaseMoved):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseWithdrawn(BaseMoved):
-    """The base was withdrawn and the machine held out of service; its lock and key went to the main cashier."""
+    """The machine's stand (base) was withdrawn, so the machine is out of service; the main cashier has lock and key."""
 
     reason: Words
 

@@ -80,7 +80,7 @@ def base_is_in_place(machine: Machine, _: Event) -> bool:
 
 
 def base_is_withdrawn(machine: Machine, _: Event) -> bool:
-    """Return whether the machine's base is withdrawn, so that it can be returned."""
+    """Return whether the machine's stand (base) is withdrawn, so that it can be returned."""
     return machine.memory.get(StaffKey.BASE) is not None
 
 
@@ -189,7 +189,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
 
 def return_base(machine: Machine, event: Event) -> None:
-    """Record that a base is under the machine again, with a lock and key issued by the main cashier."""
+    """Record that a stand (base) is under the machine again, with a lock and key issued by the main cashier."""
     form = event.of(BaseForm)
     machine.post(
         BASE_RETURNED,

@@ -88,7 +88,8 @@ class Medium:
         self._durable: dict[Path, _File] = {}
         self._namings: list[_Naming] = []
 
-    def _count(self) -> None:
+    def _count_operation(self) -> None:
+        """Count one operation on the disks, and cut the power at the chosen one."""
         self.operations += 1
         if self.cut_at is not None and self.operations >= self.cut_at:
             self.cut()
@@ -156,12 +157,12 @@ class Medium:
     def _record_naming(self, naming: _Naming) -> None:
         self._namings.append(naming)
         _apply_naming(self._names, naming)
-        self._count()
+        self._count_operation()
 
     def sync_folder(self, folder: Path) -> None:
         """Make the names in a folder durable."""
         if not self.dead:
-            self._count()
+            self._count_operation()
         if self.dead:
             return
         waiting = []
@@ -177,7 +178,7 @@ class Medium:
         if not self.dead:
             file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
-            self._count()
+            self._count_operation()
 
     def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
         """Change the size of a file."""
@@ -185,12 +186,12 @@ class Medium:
             before = fd.size()
             file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
             fd.resize(size)
-            self._count()
+            self._count_operation()
 
     def sync(self, file: _File) -> None:
         """Make durable what was written to a file."""
         if not self.dead:
-            self._count()
+            self._count_operation()
         if not self.dead:
             file.changes.clear()
 

@@ -351,6 +351,7 @@ class MachineRig:
             self.machine.install(self.beside.machine.state(IdentityRegister))
 
     def _count_change(self) -> None:
+        """Count one call of the engine's ``changed``."""
         self.changes += 1
 
     def _restart(self) -> RandomService:
@@ -426,6 +427,7 @@ class MachineRig:
         append, left = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
+            """Append the transaction, or fail as at a power cut once the given number of entries is durable."""
             if next(left, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)

@@ -80,7 +80,7 @@ class MoveLog:
                 last_end = end_of(row)
                 yield row
 
-    def find_furthest_place(self) -> int:
+    def find_last_move_number(self) -> int:
         """Return the number of the last move in any readable line of the log, even after damaged lines."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):

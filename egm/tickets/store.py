@@ -144,9 +144,9 @@ class TicketStore:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
         return self._copies.end()
 
-    def digest_at(self, place: int) -> str | None:
+    def digest_at(self, number: int) -> str | None:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
-        return self._copies.digest_at(place)
+        return self._copies.digest_at(number)
 
     def store_head(self, journal_entry: JournalSeen | None = None) -> None:
         """Write the ticket ledger's end to both media, so that a later reset of the ledger is detected.

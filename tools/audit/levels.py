@@ -542,7 +542,7 @@ class _Moves:
 
     def step(self, pool: str, level: Level) -> None:
         """Change the level of a pool to ``level``, and add the transfers that this change makes."""
-        self.transfers += posting.step(pool, self._levels[pool], level)
+        self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
         self._levels[pool] = level
         if pool not in self.touched:
             self.touched.append(pool)

@@ -171,7 +171,7 @@ class Signing(SignerProofs):
         if cabinet is None:
             self.faults = tuple(faults)
         else:
-            placed = cabinet.placed(self.file.absolute().parent)
+            placed = cabinet.with_resolved_paths(self.file.absolute().parent)
             self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)

@@ -133,7 +133,7 @@ class EbdsDriver(BillDriver[Frame]):
         """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
-            message = self._read(codec.read_device, frame)
+            message = self._parse_or_refuse(codec.read_device, frame)
             if frame.control & 1 != self._ack or not codec.is_of_device(frame):
                 continue  # the repeat of a reply that was processed
             match message:

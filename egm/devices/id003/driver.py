@@ -118,7 +118,7 @@ class Id003Driver(BillDriver[Frame]):
         """Send a frame to the acceptor and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
-            match self._read(codec.read_report, answer):
+            match self._parse_or_refuse(codec.read_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
                     pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:

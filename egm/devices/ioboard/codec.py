@@ -102,7 +102,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """A command that sets the outputs and drops the edges up to ``ack``.
+    """A command to the I/O board that sets the outputs and drops the input changes up to number ``ack``.
 
     The board replies within ``wait`` hundredths of a second, earlier if an input changes.
     """
@@ -135,30 +135,32 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The pulses that each hard meter should have been given since the board was fitted."""
+    """The machine's message with the pulses that each hard meter should have been given since the board was fitted."""
 
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
         """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
-        return _encode_frame(Type.TOTALS, _encode_counts(self.pulses))
+        return _encode_frame(Type.TOTALS, _encode_pulse_counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The pulses that the board has given each hard meter."""
+    """The I/O board's report of the pulses that it has given each hard meter."""
 
     boot: int
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
         """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
-        return _encode_frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_counts(self.pulses))
+        return _encode_frame(
+            Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_pulse_counts(self.pulses)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One change of one input, with its number."""
+    """One change of one input of the I/O board, with its number."""
 
     number: int
     input: int
@@ -197,7 +199,7 @@ def count_edges_after(number: int, later_number: int) -> int:
     return (later_number - number) % 0xFFFF
 
 
-def _encode_counts(pulses: tuple[int, ...]) -> bytes:
+def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
     if len(pulses) != HARD_METERS or not all(0 <= count < 1 << 32 for count in pulses):
         raise ValueError(f"{PROTOCOL}: {HARD_METERS} counts below 2^32 are wanted, not {pulses}")
     return b"".join(count.to_bytes(4, "little") for count in pulses)

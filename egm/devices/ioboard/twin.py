@@ -92,7 +92,7 @@ class IoBoardTwin(Twin[Message]):
             self._held = None
 
     def _answer(self) -> None:
-        """Send the board's status: the inputs, the first unacknowledged edges, and whether edges were lost."""
+        """Send the I/O board's status: inputs, unacknowledged input changes, and whether any changes were lost."""
         self._held = None
         edges = tuple(list(self._edges)[: codec.EDGES_MAX])
         self._send(Status(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
@@ -100,7 +100,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the inputs
     def _is_attended(self) -> bool:
-        """Return whether the machine has polled the board recently."""
+        """Return whether the machine has polled the I/O board recently."""
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 

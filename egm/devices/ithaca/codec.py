@@ -60,7 +60,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A command that sets the print position, bar height or bar width: ``command`` is its second byte."""
+    """A printer command that sets the print position, bar height or bar width: ``command`` is its second byte."""
 
     command: int
     value: int
@@ -74,7 +74,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A command that prints a bar code."""
+    """A printer command that prints a bar code."""
 
     digits: str
 
@@ -97,7 +97,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """A command that discards what was sent, and clears the state of the bar code."""
+    """A printer command that discards what was sent, and clears the state of the bar code."""
 
     def encode(self) -> bytes:
         """Return the message as the byte to send."""

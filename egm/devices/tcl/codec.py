@@ -44,7 +44,7 @@ class StatusQuery:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """A command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
+    """A printer command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
         """Return the message as the bytes to send."""
@@ -53,7 +53,7 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """A command that prints a ticket by template, ``^P|template|field|...|^``."""
+    """A printer command that prints a ticket by template, ``^P|template|field|...|^``."""
 
     template: str
     fields: tuple[str, ...]

@@ -45,7 +45,7 @@ class Mixer:
             self.on = True
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """See :class:`Speakers`."""
+        """Play a sound cue, replacing the sound on its channel, at a level from 0 to 1."""
         data = self._sound_store.get(cue, family)
         if data is None or not self.on:
             return
@@ -57,7 +57,7 @@ class Mixer:
             at.play(self._sounds[data], loops=-1 if CUES[cue].loop else 0)
 
     def stop(self, channel: str) -> None:
-        """See :class:`Speakers`."""
+        """Fade out the sound on the channel."""
         if self.on:
             with contextlib.suppress(pygame.error):
                 pygame.mixer.Channel(self._numbers[channel]).fadeout(_FADE_MS)

@@ -52,7 +52,7 @@ def _find_device_with_entry(view: View, entry: str) -> str | None:
 
 
 def _compute_enlargement(rect: Rect) -> float:
-    """Return the factor by which the drawer's controls are enlarged; in portrait there is more height."""
+    """Return the factor by which the controls of simulated devices are enlarged; in portrait there is more height."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
@@ -73,6 +73,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     step = high + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+        """Return the rectangle of a control by its index in its section of the drawer."""
         columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
         column_width = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step

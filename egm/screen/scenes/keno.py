@@ -356,13 +356,13 @@ def _draw_board(
     marked: frozenset[int],
     fresh: float,
 ) -> None:
-    """Draw the board with every number: marked, drawn, and drawn last (``fresh``)."""
+    """Draw the Keno board with every number: marked, drawn, and drawn last (``fresh``)."""
     board = _split_board_and_tray(stage.layout)[0]
     cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
-    draw_places(stage, cells, marked, balls, fresh)
+    draw_keno_numbers(stage, cells, marked, balls, fresh)
 
 
-def draw_places(
+def draw_keno_numbers(
     stage: Stage,
     cells: Sequence[tuple[Rect, int]],
     marked: frozenset[int],
@@ -395,7 +395,7 @@ def draw_places(
 
 
 def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
-    """Return a cell of the board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
+    """Return a cell of the Keno board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
     ink = Ink(size)
     base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
     ink.fill(box(0, 0, 100, 100, 14), (0, 0, 0, 150))

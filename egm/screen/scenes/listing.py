@@ -99,6 +99,7 @@ def _normalise_for_search(words: str) -> str:
 
 
 def _count_columns(table: Table) -> int:
+    """Return the number of columns of a service page's table."""
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 

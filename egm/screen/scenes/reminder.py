@@ -28,6 +28,7 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
 
 
 def _find_plate_rect(layout: Layout) -> Rect:
+    """Return the rectangle of the reminder's plate over the field."""
     x, y, w, h = layout.field
     wide, high = min(w, 940.0), 480.0
     return (x + (w - wide) / 2, y + (h - high) / 2, wide, high)
