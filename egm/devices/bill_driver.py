@@ -169,7 +169,7 @@ class BillDriver(LineDriver[M]):
 
     @property
     def _note_codes_to_accept(self) -> list[int]:
-        """Return the protocol's codes of the notes to accept; empty if the device's values differ from ours."""
+        """Return the codes of the notes to accept; empty if the device's note values differ from the cabinet file's."""
         if self._worth.has_differences:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]

@@ -126,6 +126,7 @@ class PlayDetail(MenuPage):
         return Stay()
 
     def _replay(self) -> Replay:
+        """Return the current step of the recalled play, as the screen draws it under the RECALL mark."""
         step, game = self.steps[self.at], _apply_later_steps(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(

@@ -114,7 +114,7 @@ def main(
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            file = address or _address_file(state, position, top=top)
+            file = address or _find_address_file(state, position, top=top)
             door = held or (None if listening is None else (listening, None))
             surface = Web(
                 theme,
@@ -125,7 +125,7 @@ def main(
                 sound_store=sound_store,
                 held=door,
             )
-            echo(f"{_name_screen(position, top=top)}: {surface.address}")
+            echo(f"{_format_screen_name(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
             surface = _create_console_window(
                 theme, display, lease, None if top else state, calm=reduced_motion
@@ -161,12 +161,12 @@ def _show(app: "App", frames_a_second: int) -> None:
     sys.exit(CLOSED)
 
 
-def _address_file(state: Path, position: int | None, *, top: bool) -> Path:
+def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
     name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 
 
-def _name_screen(position: int | None, *, top: bool) -> str:
+def _format_screen_name(position: int | None, *, top: bool) -> str:
     return "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
 
 

@@ -114,7 +114,7 @@ class InventoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of the operator."""
+    """The operator's choice of the games, denominations and bets that are offered."""
 
     off: tuple[str, ...] = ()
     """The ids of the games that are not offered."""
@@ -181,7 +181,7 @@ class Reason:
 # ---------------------------------------------------------------------------------------------- the roster
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterChanged:
-    """The roster was changed."""
+    """The staff roster was changed."""
 
     person: str
     """The person who changed it; empty for the first change."""
@@ -198,7 +198,7 @@ class RosterChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterCarried:
-    """The roster of before an authorised memory clear was carried over."""
+    """The staff roster from before an authorised memory clear was carried over."""
 
     number: Cents
     """The number of the last change of the roster."""
@@ -296,7 +296,7 @@ class SignInNotPermitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInWhileLocked:
-    """Somebody tried to sign in with a locked number."""
+    """Somebody tried to sign in with a locked staff number."""
 
     person: str
     """The staff number as typed."""
@@ -329,14 +329,14 @@ class WrongPinAtTerminal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriesForgotten:
-    """The right PIN was typed, so the number's wrong PINs no longer count."""
+    """The right PIN was typed, so the wrong PINs of this staff number no longer count."""
 
     person: Staff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInUnlocked(ByPersons):
-    """A locked number was unlocked before its time."""
+    """A locked staff number was unlocked before its time."""
 
     whom: Staff
     """The locked staff number."""
@@ -560,7 +560,7 @@ class InterventionSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionClosed(AtMachine):
-    """The work at the open machine is done."""
+    """The work at the open machine is done, and its intervention is closed."""
 
     id: Words
     """The id of the intervention."""

@@ -68,11 +68,11 @@ class SmallController:
         """Process a machine's message; return the replies."""
         match message:
             case m.Join():
-                return [self._join(message, enrolment) for enrolment in message.levels]
+                return [self._handle_join(message, enrolment) for enrolment in message.levels]
             case m.Contribution():
                 return [self._count_contribution(message)]
             case m.Claim():
-                return [self._claim(message)]
+                return [self._handle_claim(message)]
             case m.Commit() if message.claim not in self.awards:
                 unknown = m.Reason.UNKNOWN_CLAIM
                 return [self._refuse(message, unknown, "commit", level=message.level, claim=message.claim)]
@@ -81,7 +81,7 @@ class SmallController:
                 assert self.commits[message.claim] == message
                 return [m.Closed(machine=message.machine, claim=message.claim)]
 
-    def _join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
+    def _handle_join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
             return self._refuse(
@@ -114,7 +114,7 @@ class SmallController:
             self.counted[key] = message.sequence
         return m.Counted(machine=message.machine, level=message.level, sequence=self.counted[key])
 
-    def _claim(self, message: m.Claim) -> m.FromController:
+    def _handle_claim(self, message: m.Claim) -> m.FromController:
         key = (message.machine, message.level)
         if message.claim not in self.awards:
             if key not in self.joined:

@@ -43,26 +43,27 @@ class _File:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
         content = bytearray(seen)
         for change in reversed(self.changes):
-            _put(content, change.offset, change.replaced)
-            _resize(content, change.size_before)
+            _write_at(content, change.offset, change.replaced)
+            _resize_content(content, change.size_before)
         survivors = [change for change in self.changes if dice.random() < survival]
         for change in survivors:
             if change.written is None:
-                _resize(content, change.offset)
+                _resize_content(content, change.offset)
             elif change is survivors[-1] and dice.random() < 0.5:
-                _put(content, change.offset, change.written[: dice.randrange(len(change.written) + 1)])
+                _write_at(content, change.offset, change.written[: dice.randrange(len(change.written) + 1)])
             else:
-                _put(content, change.offset, change.written)
+                _write_at(content, change.offset, change.written)
         return bytes(content)
 
 
-def _put(content: bytearray, offset: int, data: bytes) -> None:
+def _write_at(content: bytearray, offset: int, data: bytes) -> None:
+    """Write bytes into a file's content, which grows if necessary."""
     if data:
-        _resize(content, max(len(content), offset + len(data)))
+        _resize_content(content, max(len(content), offset + len(data)))
         content[offset : offset + len(data)] = data
 
 
-def _resize(content: bytearray, size: int) -> None:
+def _resize_content(content: bytearray, size: int) -> None:
     del content[size:]
     content.extend(bytes(size - len(content)))
 
@@ -155,6 +156,7 @@ class Medium:
         self._record_naming((path, None, file))
 
     def _record_naming(self, naming: _Naming) -> None:
+        """Record that a file was created, renamed or removed; a power loss may undo that until the folder is synced."""
         self._namings.append(naming)
         _apply_naming(self._names, naming)
         self._count_operation()
@@ -197,6 +199,7 @@ class Medium:
 
 
 def _apply_naming(names: dict[Path, _File], naming: _Naming) -> None:
+    """Apply the creation, renaming or removal of a file to the names of a folder's files."""
     old, new, file = naming
     if old is not None:
         names.pop(old, None)

@@ -23,6 +23,7 @@ class _JumpingSelector:
         self.now = 1000.0
 
     def select(self, timeout: float | None = None) -> object:
+        """Return the descriptors that are ready; if none is, let the clock jump by ``timeout`` and return none."""
         ready = self._real.select(0)
         if ready or timeout == 0:
             return ready

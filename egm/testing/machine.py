@@ -318,7 +318,7 @@ class MachineRig:
             combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),
             STAFF,
-            GeneratorStart(self._restart),
+            GeneratorStart(self._take_next_generator),
             InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
             Devices(**dict.fromkeys(devices, hands)),
         ):
@@ -354,7 +354,8 @@ class MachineRig:
         """Count one call of the engine's ``changed``."""
         self.changes += 1
 
-    def _restart(self) -> RandomService:
+    def _take_next_generator(self) -> RandomService:
+        """Return the next of the generators that the test has prepared for restarts; raise it if it is an error."""
         made = self.restarts.pop(0)
         if isinstance(made, Exception):
             raise made

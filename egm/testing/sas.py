@@ -31,6 +31,7 @@ def create_machine_context(
     """Return the context of an attachment for a test machine."""
 
     def handle(event: Event) -> None:
+        """Submit an event to the test machine."""
         room.engine.submit(event)
 
     at = StateFolder(folder)

@@ -87,6 +87,7 @@ class Menu:
         return self
 
     def _walk_to(self, action: str) -> None:
+        """Open the section of the main menu that offers the action."""
         self.home()
         for subject in SUBJECTS:
             if f"subject:{subject}" in list_enabled_actions(self.page):

@@ -101,6 +101,7 @@ class CctalkCoinTwin(CctalkTwin):
         return f"slot {slot} takes {cents} cents"
 
     def _find_slot(self, values: Values) -> tuple[int, int]:
+        """Return the slot and the value of the coin that an action names. Raises ActionError for an unknown coin."""
         cents = read_number(values, "amount_cents")
         if cents not in self._slots:
             known_values = ", ".join(map(str, sorted(self._slots)))
@@ -119,6 +120,7 @@ class CctalkCoinTwin(CctalkTwin):
         return f"{cents} cents go in"
 
     def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
+        """Count a coin as accepted, and add its event with the path into which it fell."""
         path = self._paths.get(slot, codec.PATH_HOPPER) if path is None else path
         if path == codec.PATH_HOPPER:
             self.hopper_cents += cents

@@ -158,6 +158,7 @@ class EbdsTwin(BillTwin[Frame]):
         self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
+        """Become ready after the return of power; an item still inside is stacked or returned first."""
         if self._paper is None:
             self._enter_phase(Phase.READY)
         elif self._paper.past_return:

@@ -113,6 +113,7 @@ class Client:
         return True
 
     def _write(self) -> None:
+        """Send as much of the queued messages as the socket takes now."""
         if self._socket is not None and self._outbox:
             with contextlib.suppress(BlockingIOError):
                 sent = self._socket.send(self._outbox)

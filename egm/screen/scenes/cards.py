@@ -446,7 +446,7 @@ def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
 def _draw_flying_card(
     stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int
 ) -> None:
-    """Draw a card moving from the shoe at the upper right to its place."""
+    """Draw a card moving from the shoe at the upper right to where it will lie."""
     _, card_index, card, share = flying
     card_index = dealt if card_index < 0 else card_index
     if card_index >= len(rects):

@@ -298,7 +298,7 @@ def _draw_cell(
 
 
 def _draw_shadow(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
-    """Return the soft shadow of a piece of art, premultiplied."""
+    """Return the soft shadow of a symbol's picture, premultiplied."""
     level = 150 if dark else 80
     shadow = art.copy()
     shadow.fill((0, 0, 0, level), special_flags=pygame.BLEND_RGBA_MULT)

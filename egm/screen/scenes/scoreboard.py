@@ -72,13 +72,13 @@ def draw_board(stage: Stage, table: Table) -> None:
     for n, (title, shape) in enumerate(shapes):
         road_rect: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, lower - _GAP)
         marks = [
-            [(_choose_paint(mark), 0) for mark in column]
+            [(_choose_mark_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, n + 1))
         ]
         _draw_road(stage, road_rect, title, marks, shape)
 
 
-def _choose_paint(mark: Colour) -> Paint:
+def _choose_mark_paint(mark: Colour) -> Paint:
     return _RED if mark == "red" else _BLUE
 
 

@@ -25,7 +25,7 @@ _EDGE: Final = parse_colour("#8d8d9c")
 
 
 def is_tile(name: str) -> bool:
-    """Return whether a piece is a tile, which is named by its two numbers of pips."""
+    """Return whether the name is that of a tile (two numbers of pips), not of a card."""
     return "-" in name
 
 

@@ -146,6 +146,7 @@ def _encode_sized_meter(code: int, readout: Readout, game: str) -> bytes:
 
 
 def _build_poll_rows() -> Sequence[Poll]:
+    """Return the long polls that read meters, with the size of each reply."""
     row: Callable[..., Poll] = Poll
     return (
         *(
