@@ -481,7 +481,7 @@ class StateFolder:
         return [*names, *([self.staff.name] if self._has_staff_seal() else ())]
 
     def _has_staff_seal(self) -> bool:
-        """Return whether the staff roster is signed with a machine key, which does not exist before the first start."""
+        """Return whether the staff roster is signed with a machine key; there is no key before the first start."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):

@@ -17,7 +17,7 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the path of the lock file that the bench which owns the line ``link`` holds while it runs."""
+    """Return the path of the lock file of the line ``link``, which the bench holds while it runs."""
     return link.with_name(f".{link.name}.owner")
 
 

@@ -381,7 +381,10 @@ class Hello(_Message):
 
 
 class Play(_Message):
-    """A durable outcome to show. ``display`` is what the family's evaluation returned for this game."""
+    """Message with a game's outcome, which is durable, for the screen to show.
+
+    ``display`` is what the family's evaluation returned for this game.
+    """
 
     type: Literal["play"] = "play"
     play_id: str

@@ -89,12 +89,12 @@ class Level:
     # ------------------------------------------------------------------ what it shows
     @property
     def shown_cents(self) -> int:
-        """Return the amount on the display, in whole minor units: what a hit now would pay."""
+        """Return the amount that the progressive level displays, in whole minor units: what a hit now would pay."""
         return self.current.numerator // self.current.denominator
 
     @property
     def held(self) -> Fraction:
-        """Return the money in the level's current, hidden and overflow pools, in minor units."""
+        """Return the money in the progressive level's current, hidden and overflow pools, in minor units."""
         return self.current + self.hidden + self.overflow
 
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
@@ -121,11 +121,11 @@ class Level:
     # ------------------------------------------------------------------ what happens to it
     @classmethod
     def open(cls, terms: Terms) -> "Level":
-        """Return a new level, with its base paid in by the operator."""
+        """Return a new progressive level, with its base paid in by the operator."""
         return cls(terms=terms, current=Fraction(terms.base_cents), seeded=terms.base_cents)
 
     def contribute(self, wager_cents: int) -> "Level":
-        """Return the level after a wager's exact contributions. ``wager_cents``: the wager, minor units, above zero."""
+        """Return the progressive level after the exact contributions of a wager of ``wager_cents``, above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a contribution of a wager of {wager_cents} minor units")
         shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
@@ -146,17 +146,18 @@ class Level:
         return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
-        """Return the level after correcting a hit that was paid ``more_cents`` above its award (negative: below).
+        """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
 
-        An amount paid too little returns to the level; an excess is taken out of it, and the amount then
-        missing below the base is paid in as at a hit of a share.
+        ``more_cents`` is negative for a hit paid below its award. An amount paid too little returns to the
+        level; an excess is taken out of it, and the amount then missing below the base is paid in as at a hit
+        of a share.
         """
         if more_cents > 0:
             return self._pay_out(more_cents, takes_all=False)
         return _add_amount(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
     def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
-        """Return the level after ``amount_cents`` were paid out of the amount that it shows.
+        """Return the progressive level after ``amount_cents`` were paid out of the amount that it shows.
 
         ``takes_all``: whether this is the whole amount shown, or a part.
         """
@@ -180,7 +181,7 @@ class Level:
         return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def give_back(self, amount_cents: int) -> "Level":
-        """Return the level after reversing the hit of a void game, as a recorded correction."""
+        """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)

@@ -228,7 +228,7 @@ class Value(_Message):
         return self.sequence > sequence or self.time_utc > time_utc or silent
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
-        """Return how this value contradicts the shown amount ``amount_cents`` with its ``falls``, or empty."""
+        """Return how this message contradicts the amount that a level has shown, or an empty text if it does not."""
         wrong = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
             wrong = f"{self.falls} falls after {falls}: more than there can have been"

@@ -134,7 +134,7 @@ def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool
 
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
-    """Return whether every bet of the wager whose amount a regulation prescribes has exactly that amount."""
+    """Return whether each bet of the wager has the amount that a regulation prescribes for it, if one does."""
     sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 

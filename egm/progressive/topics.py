@@ -29,7 +29,7 @@ def build_value_topic(level: str) -> str:
 
 
 def build_heartbeat_topic(sign: str) -> str:
-    """Return the topic on which a sign repeatedly reports what it shows."""
+    """Return the MQTT topic on which a jackpot sign repeatedly reports what it shows."""
     return f"{PREFIX}/sign/{sign}/beat"
 
 

@@ -122,7 +122,7 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
 
 
 def has_title(show: Show, index: int) -> bool:
-    """Return whether a step begins a feature whose title was not shown before an earlier decision."""
+    """Return whether a step begins a feature whose title was not shown in an earlier part of the game."""
     begins = index > show.seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
     return begins and is_feature(show, index)
 

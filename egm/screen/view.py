@@ -271,7 +271,7 @@ def find_last_step(view: View) -> Step | None:
 
 
 def has_changed_marks_since_game(view: View) -> bool:
-    """Return whether the player has changed the marks since the last game: the board then shows the marks."""
+    """Return whether the player has changed the Keno marks since the last game: the board then shows the marks."""
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
 
 

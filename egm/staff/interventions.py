@@ -222,6 +222,6 @@ def is_identified(machine: Machine, door: str) -> bool:
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
-    """Return the value of every meter that is not zero, without the meters that count since a mark."""
+    """Return the value of every meter that is not zero, without those that count since power-up or a door closing."""
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

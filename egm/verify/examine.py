@@ -132,7 +132,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Examine or sign, as the order's JSON states, and return the result as JSON."""
+    """Examine the software or sign it, as the order's JSON states, and return the result as JSON."""
     if "manifest" in order:
         own = tuple((name, path) for name, path in order["own"])
         return asdict(examine(Path(order["manifest"]), order["key"], own))

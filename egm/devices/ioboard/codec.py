@@ -206,7 +206,7 @@ def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
 
 
 def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
-    """Return the 32-bit little-endian counts of a board's report."""
+    """Return the 32-bit little-endian pulse counts in a report of the I/O board."""
     return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
 

@@ -175,7 +175,7 @@ def _find_step_index(line: Timeline, now: float) -> int:
 
 # ---------------------------------------------------------------------- what happens
 def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the cues of what happened between two views."""
+    """Return the sound cues of what happened between two views."""
     names: list[str] = []
     old, new = previous.snapshot, current.snapshot
     if current.volume != previous.volume:
@@ -208,7 +208,7 @@ def _count_attract_tunes_due(view: View) -> int:
 
 
 def _list_value_cues(previous: View, current: View) -> list[str]:
-    """Return the cues of credit that came in, and of tickets and coins that go out."""
+    """Return the sound cues of credit that came in, and of tickets and coins that go out."""
     old, new = previous.snapshot, current.snapshot
     if old is None or new is None or new is old:
         return []

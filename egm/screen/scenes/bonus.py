@@ -60,7 +60,7 @@ def format_item_award(stage: Stage, item: Item) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
-    """Draw the cells after the spins so far: landed coins stay, empty cells shimmer while they spin."""
+    """Draw the cells of hold-and-spin after the spins so far: landed coins stay, empty cells shimmer while spinning."""
     draw_board_background(stage)
     spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
     coin_indices = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])

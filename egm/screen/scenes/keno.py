@@ -40,7 +40,7 @@ _FORM: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
-    """Draw the board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
+    """Draw the Keno board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
@@ -191,7 +191,7 @@ def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
 
 
 def count_tray_rows(game: GameView) -> int:
-    """Return the rows of keys that the tray may need: for cards, for draws and bonuses, and for other keys."""
+    """Return how many rows of keys the tray of a Keno board may need: for cards, for draws and bonuses, and others."""
     return (
         1
         + (find_ticket_maximum(game, "selections") > 1)
@@ -320,7 +320,7 @@ def draw_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mappi
 
 
 def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
-    """Return the rectangle of a number on the board."""
+    """Return the rectangle of a number on the Keno board."""
     x, y, w, h = board
     numbers, columns = size
     wide, tall = w / columns, h / -(-numbers // columns)
@@ -329,7 +329,7 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
 
 
 def find_best_card(step: KenoStep) -> Card | None:
-    """Return the card to show on the board: the one that pays most, or else the one that catches most."""
+    """Return the Keno card to show on the board: the one that pays most, or else the one that catches most."""
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 
@@ -421,7 +421,7 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
 
 
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
-    """Return what a finished draw has paid, if a telephone's tray has room for it."""
+    """Return what a finished Keno draw has paid, if a telephone's tray has room for it."""
     return (
         "  ·  " + stage.texts.counted("keno.pays", step.credits)
         if stage.layout.is_telephone and step.credits
@@ -474,7 +474,7 @@ def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
 
 
 def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """Draw the number of cards and their catches at the tray's foot."""
+    """Draw the number of Keno cards and their catches at the tray's foot."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
     caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]

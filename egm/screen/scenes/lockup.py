@@ -68,7 +68,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
 
 
 def _find_plate_top(stage: Stage, height: float) -> float:
-    """Return the top of a plate: centred, but with its sign clear of the marquee if there is room."""
+    """Return the top of a lock-up's plate: centred, but with its sign clear of the marquee if there is room."""
     layout = stage.layout
     _, y, _, h = layout.marquee
     low = min(y + h + _SIGN * _RAISED, layout.stage[3] - height - 20)

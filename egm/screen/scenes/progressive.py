@@ -44,13 +44,13 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
-    """Return the levels that the bet plays for, as many as fit next to the field."""
+    """Return the progressive levels that the bet plays for, as many as fit next to the game field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:BESIDE] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the levels next to the title, or in portrait on a panel; return the rest of the panel."""
+    """Draw the progressive levels next to the title, or in portrait on a panel; return the rest of the panel."""
     levels, above = list_levels_beside_field(stage), stage.layout.levels
     if not levels:
         return glass

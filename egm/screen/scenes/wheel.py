@@ -77,7 +77,7 @@ def _draw_bet(stage: Stage) -> None:
 
 
 def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
-    """Return a row of the left panel for each area, with its pay and its stake."""
+    """Return a row of the left panel for each betting area of a wheel game, with its pay and its stake."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
