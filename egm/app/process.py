@@ -379,7 +379,7 @@ class MachineProcess:
         )
 
     def _run_self_test(self) -> None:
-        """Check the journal, the levels, the games and the random number generator before any game is offered.
+        """Check journal, progressive levels, games and random number generator before any game is offered.
 
         If a check fails, take the machine out of service, with the first fault as the reason.
         """

@@ -204,11 +204,11 @@ class ProgressiveLink:
             self._link.locked(name)
 
     def _read_mark(self, level: str) -> LinkMark:
-        """Return the stored progress of this machine's contributions to a level."""
+        """Return the stored progress of this machine's contributions to a progressive level."""
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
-        """Return this machine's contributions to a level after number ``after``.
+        """Return this machine's contributions to a progressive level after number ``after``.
 
         These are almost always those of the game just started.
         """
@@ -223,7 +223,7 @@ class ProgressiveLink:
         return list(self._iter_recorded_contributions(level, after, mark.since))
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
-        """Yield the contributions to a level numbered above ``after``, from the journal entries after ``since``."""
+        """Yield the contributions to a progressive level above number ``after``, from the entries after ``since``."""
         for entry in self._machine.journal.entries((PLAY_START, CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._iter_game_contribution(level, game, entry.sequence):
@@ -250,7 +250,7 @@ class ProgressiveLink:
         return claims
 
     def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
-        """Yield a game's contributions to a level; store that they are in journal entry ``sequence`` or a later one."""
+        """Yield a game's contributions to a progressive level, made in journal entry ``sequence`` or a later one."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
                 self._entry_sequences[level].setdefault(share.sequence, sequence)

@@ -26,7 +26,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContributionStatus:
-    """The controller's count of this machine's contributions to a level, and the level's number of falls."""
+    """The controller's count of this machine's contributions to a progressive level, and the number of falls."""
 
     counted: int
     since: int
@@ -42,7 +42,7 @@ class LevelDisplay(Protocol):
 
 
 class LinkedLevels(LevelDisplay, Protocol):
-    """Source of the levels of a controller, which counts this machine's contributions."""
+    """Source of the progressive levels of a controller, which counts this machine's contributions."""
 
     def position(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""

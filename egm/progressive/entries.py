@@ -42,7 +42,7 @@ class LevelOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelChanged:
-    """The parameters of a level were changed; they take effect after its next win."""
+    """The parameters of a progressive level were changed; they take effect after its next win."""
 
     pool: str
     terms: Terms
@@ -51,7 +51,7 @@ class LevelChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelMoved:
-    """Staff moved everything that an abandoned level held to another level."""
+    """Staff moved everything that an abandoned progressive level held to another level."""
 
     source: str
     """The pool of the abandoned level."""

@@ -103,7 +103,7 @@ def open_levels(machine: Machine) -> None:
 
 
 def _store_first_mark(machine: Machine, pool: Pool) -> None:
-    """Store the first count of contributions to a controller's level when the level is first configured."""
+    """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkMark()})
@@ -130,7 +130,7 @@ def continue_round(machine: Machine, game: GameRecord) -> Round:
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """Return a pool of an open game as it is configured now; if it no longer is, as recorded with the game."""
+    """Return a progressive pool of an open game as it is configured now, or else as recorded with the game."""
     configured_pool = machine.state(Pools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
@@ -196,7 +196,7 @@ def find_mark(machine: Machine, pool: str) -> LinkMark:
 
 
 def build_step_state(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
-    """Return the stored state after a game's step: levels, contribution counts, claims and unread level wins."""
+    """Return the stored state after a game's step: levels, contribution counts, claims and unread progressive wins."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -294,7 +294,7 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
 
 
 def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
-    """Write a game's level hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
+    """Write a game's progressive hits into the win register (FR68-20): machine, combination, amount, way of payment."""
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
             machine,
@@ -321,7 +321,7 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one level hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
+    """Write one progressive hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
     if machine.journal.knows(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
@@ -341,7 +341,7 @@ def register_hit(
 
 
 def format_paid_pools(machine: Machine, game: GameRecord) -> str:
-    """Return the names of the levels that a game's hand-pay pays, for the win register; otherwise empty."""
+    """Return the names of the progressive levels that a game's hand-pay pays, for the win register; otherwise empty."""
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
@@ -363,7 +363,7 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
 
 
 def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
-    """Return whether an attendant must pay the game, because a level is at the profile's limit or has no reply."""
+    """Return whether an attendant must pay the game: a progressive level is at the profile's limit or has no reply."""
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
@@ -402,18 +402,18 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """Return the event that ends the open game, which has been shown and whose level award is now locked."""
+    """Return the event that ends the open game, which has been shown, and whose progressive award is now locked."""
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets an attendant pay the amount that a level showed if no controller replies."""
+    """Return whether the profile lets an attendant pay a progressive level as shown if no controller replies."""
     return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def await_award(machine: Machine, _: Event) -> None:
-    """Let the game that has been shown wait for the controller, which has not locked its level award yet."""
+    """Let the game that has been shown wait until the controller locks its progressive award."""
     game = open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 

@@ -62,7 +62,10 @@ class Terms:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Decode a level's terms from JSON. Raises RecordError or :class:`TermsError` if they are invalid."""
+        """Decode a progressive level's terms from JSON.
+
+        Raises RecordError or :class:`TermsError` if they are invalid.
+        """
         return from_json(cls, data, "the terms of a level")
 
 
@@ -133,7 +136,7 @@ class Level:
         return _add_amount(grown, shown)
 
     def hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
-        """Pay the amount that the level shows; return it (minor units) and the level after the reset.
+        """Pay the amount that the progressive level shows; return it (minor units) and the level after the reset.
 
         A full hit moves the whole hidden pool to the new base, the operator pays what is still missing, and
         changed terms take effect. A partial hit (``share`` below 1, rounded down to a minor unit) only
@@ -188,11 +191,11 @@ class Level:
         return _add_amount(returned, Fraction(amount_cents))
 
     def change(self, terms: Terms) -> "Level":
-        """Return the level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
+        """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release(self) -> tuple[Fraction, "Level"]:
-        """Return all that the level holds, and the level emptied by closing it (I-12, I-13). Nothing is lost."""
+        """Return all that the progressive level holds, and the level emptied by closing it (I-12, I-13)."""
         amount = self.held
         empty = replace(
             self,
@@ -205,14 +208,17 @@ class Level:
         return amount, empty
 
     def receive(self, amount: Fraction) -> "Level":
-        """Return the level after adding what another level held and has moved to it."""
+        """Return the progressive level after adding what another level held and has moved to it."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
         return _add_amount(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
-        """Check that the level's pools add up to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
+        """Check that the progressive level's pools add up to the fraction.
+
+        Raises :class:`LevelDefectiveError` with the figures.
+        """
         total_in = self.contributed + self.seeded + self.received
         went = self.paid + self.current + self.hidden + self.overflow + self.released
         if total_in != went:
@@ -227,12 +233,12 @@ class Level:
             )
 
     def to_json(self) -> dict[str, JSON]:
-        """Encode the level for records; :meth:`from_json` is the inverse."""
+        """Encode the progressive level for records; :meth:`from_json` is the inverse."""
         return to_json(self)
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Decode and check a level. Raises :class:`LevelDefectiveError` if it is invalid."""
+        """Decode and check a progressive level. Raises :class:`LevelDefectiveError` if it is invalid."""
         try:
             level = from_json(cls, data, "a level")
         except RecordError as error:
@@ -242,7 +248,7 @@ class Level:
 
 
 def _add_amount(level: Level, amount: Fraction) -> Level:
-    """Return ``level`` with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
+    """Return a progressive level with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
     ceiling_cents = level.terms.ceiling_cents
     room = amount if ceiling_cents is None else max(_ZERO, min(amount, ceiling_cents - level.current))
     return replace(level, current=level.current + room, overflow=level.overflow + amount - room)

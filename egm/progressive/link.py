@@ -318,7 +318,10 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Accept or refuse the controller's terms for an enrolled level. A reply to an earlier enrolment is ignored."""
+        """Accept or refuse the controller's terms for an enrolled progressive level.
+
+        A reply to an earlier enrolment is ignored.
+        """
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
@@ -360,7 +363,7 @@ class Link:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, wins: tuple[Won, ...], now_ns: int) -> None:
-        """Drop the contributions to a level that the controller has counted; send further ones and the waiting claims.
+        """Drop the progressive contributions that the controller has counted; send further ones and the waiting claims.
 
         Report the mystery results that come with the count.
         """

@@ -34,7 +34,7 @@ class RandomSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkMark:
-    """Stored progress of this machine's contributions to a linked pool.
+    """Stored progress of this machine's contributions to a linked progressive level.
 
     ``sequence``: the last one made. ``counted``: the last one that the controller is known to have.
     ``since``: a journal entry after which every contribution not yet counted is found. ``shown_cents`` and
@@ -83,7 +83,7 @@ class FormerPool:
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine kept the level itself, without a controller or host."""
+        """Return whether this machine kept the progressive level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 
@@ -134,7 +134,7 @@ class Round:
                 self._record_hit(name, pool, mystery=True)
 
     def award(self, hits: Iterable[LevelHit]) -> None:
-        """Lock the outcome's level hits, in order: whole levels by the game's names, or parts of them."""
+        """Lock the outcome's progressive hits, in order: whole levels by the game's names, or parts of them."""
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:
@@ -154,7 +154,7 @@ class Round:
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute_to_controller(self, pool: Pool, fed_cents: int) -> None:
-        """Contribute to a controller's level, one stake of it at a time."""
+        """Contribute to a controller's progressive level, one stake of it at a time."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         mark = self.memory.mark(pool.id)
@@ -218,6 +218,6 @@ class Round:
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
     def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
-        """Replace the state of a level of this machine, and add the transfers that the change takes."""
+        """Replace the state of a progressive level of this machine, and add the transfers that the change takes."""
         self.transfers += posting.build_change_transfers(pool.id, before, after)
         self.levels[pool.id] = after

@@ -24,7 +24,7 @@ def build_downlink_topic(machine: str) -> str:
 
 
 def build_value_topic(level: str) -> str:
-    """Return the topic on which a level's value is published as a retained message."""
+    """Return the topic on which a progressive level's value is published as a retained message."""
     return f"{PREFIX}/level/{level}/value"
 
 

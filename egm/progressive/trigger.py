@@ -76,12 +76,12 @@ class Trigger:
 
     @property
     def points(self) -> int:
-        """Return the number of equally likely trigger amounts; one if the level starts at its ceiling."""
+        """Return the number of equally likely trigger amounts; one if the progressive level starts at its ceiling."""
         return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
 
     @property
     def amount(self) -> Fraction:
-        """Return the secret amount, exact: a wager that raises the level to it wins."""
+        """Return the secret amount, exact: a wager that raises the progressive level to it wins."""
         room = self.ceiling_cents - self.start
         return self.start + max(Fraction(0), room) * Fraction(self.drawn + 1, self.points)
 

@@ -14,12 +14,12 @@ _DRUMS_LEAST: Final = 60.0
 
 
 def format_level_name(stage: Stage, level: ProgressiveView) -> str:
-    """Return a level's name in the player's language."""
+    """Return a progressive level's name in the player's language."""
     return stage.texts.choose_translation(level.names, level.level)
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
-    """Draw one level: its name above its value on drums. If the value may not be current, a text says so."""
+    """Draw one progressive level: its name above its amount on drums, and a text if the amount may not be current."""
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
     won = view.show is not None and any(one.id == level.id for one in view.show.play.progressives)
