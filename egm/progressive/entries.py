@@ -351,7 +351,7 @@ class LinkCertificateByPersons(LinkCertificate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentRefused:
-    """A step of the enrolment with the link failed."""
+    """A step of the enrolment with the progressive link failed."""
 
     step: Literal["request", "answer", "enrol", "start"]
     """The step that failed: writing the request, reading the answer, accepting it, or the start with it."""

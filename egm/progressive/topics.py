@@ -34,7 +34,7 @@ def build_heartbeat_topic(sign: str) -> str:
 
 
 def parse_sign(topic: str) -> str:
-    """Return the name of the sign to which a heartbeat topic belongs; empty for any other topic."""
+    """Return the name of the jackpot sign to which a heartbeat topic belongs; empty for any other topic."""
     start, end = f"{PREFIX}/sign/", "/beat"
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 

@@ -77,7 +77,7 @@ def is_keno(game: GameView | None) -> bool:
 
 
 def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
-    """Return the permitted counts of numbers on a card (M-03)."""
+    """Return the permitted counts of numbers on a Keno card (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 

@@ -148,7 +148,7 @@ def read_input(line: str | bytes) -> BrowserMessage:
 
 
 def read_session(line: str | bytes) -> str:
-    """Return the session of a connection's first message, or "" if it has none."""
+    """Return the browser session of a connection's first message, or "" if it has none."""
     try:
         return _Session.model_validate_json(line).session
     except ValueError:
@@ -248,7 +248,7 @@ class Web:
 
     @property
     def address(self) -> str:
-        """Return the address of the page, with the one-time token."""
+        """Return the address of the browser screen's page, with the one-time token."""
         return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
@@ -342,7 +342,7 @@ class Web:
                 self._unheard -= 1
 
     def close(self) -> None:
-        """Stop the web server."""
+        """Stop the web server of the screen."""
 
         async def stop_server() -> None:
             self._server.close()
@@ -361,7 +361,7 @@ class Web:
     async def _listen(
         self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
     ) -> tuple[Server, WebAccess]:
-        """Start the web server on the given port or inherited socket; write the address file."""
+        """Start the web server of the screen on the given port or inherited socket; write the address file."""
         access = WebAccess(address_file, sound_of=self._sound_store.get, memory=held[1] if held else None)
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
         access.port = int(on.getsockname()[1])
@@ -391,7 +391,7 @@ class Web:
             await viewer.send(message)
 
     async def _serve(self, viewer: ServerConnection) -> None:
-        """Serve one connection: the newest valid session replaces the older viewer."""
+        """Serve one browser connection: the newest one with a valid session replaces the older viewer."""
         try:
             async with asyncio.timeout(_ENTRY_SECONDS):
                 session = read_session(await viewer.recv())

@@ -111,7 +111,10 @@ async def sign_in_child_process(
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Have a child process examine or sign, as ``order`` states; return the result. Cancelling kills the process."""
+    """Have a child process examine or sign the software, as ``order`` states; return the result.
+
+    Cancelling kills the process.
+    """
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,

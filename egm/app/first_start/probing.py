@@ -46,7 +46,7 @@ class Answer:
 
     @property
     def table(self) -> dict[str, str]:
-        """Return the device's table for the cabinet file."""
+        """Return the cabinet file's table of the device that replied to the probe."""
         return {"protocol": self.protocol, "port": self.port}
 
 

@@ -189,7 +189,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
 
 
 def _find_closing_title(stage: Stage, show: Show) -> str:
-    """Return the title of the card that closes a feature, or "" if the game does not end with a feature."""
+    """Return the title of the title card that closes a feature, or "" if the game does not end with a feature."""
     last = len(show.steps) - 1
     if not show.is_complete or not is_feature(show, last):
         return ""

@@ -512,7 +512,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
 
 
 def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
-    """Return the progressive levels for which a card of this number of spots plays."""
+    """Return the progressive levels for which a Keno card with this many numbers plays."""
     return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
 
 

@@ -142,7 +142,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
 
 
 def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
-    """Draw the number of every line in play on both sides, at the height where it enters and leaves."""
+    """Draw the number of every pay line in play on both sides, at the height where it enters and leaves."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reels - 1)):
         rows: dict[int, list[int]] = {}
