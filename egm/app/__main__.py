@@ -27,7 +27,7 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.progressive.enrolment import STICK
 from egm.record_codec import RecordError
 from egm.terminal import echo
@@ -208,7 +208,7 @@ def main(
     first_start: bool,
 ) -> None:
     """Run the machine on the memory in STATE until asked to stop."""
-    close_process()
+    make_process_private()
     folder, clock = StateFolder(state), SystemClock()
     try:
         require_isolation("egm.app")

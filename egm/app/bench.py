@@ -40,7 +40,7 @@ from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen, make_token
 from egm.links.systemd import READY, notify
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.profiles import load_profile
 from egm.secret_files import replace_private
 from egm.terminal import echo
@@ -225,7 +225,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the bench by its command line; return the exit status."""
-    close_process()
+    make_process_private()
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
     parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")

@@ -311,7 +311,7 @@ class BillTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the bill acceptor's state that :meth:`memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else Paper(**paper)

@@ -51,7 +51,7 @@ class OrderTimer:
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Set the sum to zero, because there is no order or it has made progress."""
+        """Set the order's seconds to zero, because there is no order or it has made progress."""
         self.seconds, self._counted_at = 0.0, None
 
     def add_elapsed(self) -> float:

@@ -93,12 +93,12 @@ class Port:
         """Plug the cable in: the line is a new pseudo-terminal under the same name."""
         if self.is_plugged_in:
             return
-        self._master, self._slave = self._open_socket_pair()
+        self._master, self._slave = self._open_both_ends()
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read_available)
 
-    def _open_socket_pair(self) -> tuple[int, int]:
-        """Create the pseudo-terminal, and lock its link for this process."""
+    def _open_both_ends(self) -> tuple[int, int]:
+        """Create the pseudo-terminal, lock its link for this process, and return the descriptors of both ends."""
         pair = make_pair(self.link)
         self._owner = lock_terminal_link(self.link, os.ttyname(pair[1]))
         return pair
@@ -223,7 +223,7 @@ class Twin(ABC, Generic[M]):
         return {}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state that :meth:`memory` returned, as a device that is switched on again."""
+        """Restore the device's state that :meth:`memory` returned, as if the device were switched on again."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:

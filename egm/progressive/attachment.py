@@ -135,7 +135,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
-        """Enrol in every linked level, because the connection to the controller is new."""
+        """Enrol in every linked level, because the connection to the progressive controller is new."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
@@ -143,7 +143,7 @@ class ProgressiveLink:
         self._schedule_send_and_submit()
 
     def disconnected(self, why: str) -> None:
-        """Mark every linked level as down because the connection is lost; contributions are still stored."""
+        """Mark every linked level as down, because the controller cannot be reached; contributions are still stored."""
         self._link.disconnected()
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
         self._schedule_send_and_submit()

@@ -43,7 +43,10 @@ _REFUSED: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
-    """A TLS socket that closes when it is no longer referenced: the library drops it after a failed handshake."""
+    """A TLS socket to the broker that closes when it is no longer referenced.
+
+    The library drops it without closing after a failed handshake.
+    """
 
     def __del__(self) -> None:
         self.close()

@@ -344,7 +344,7 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """Encode a message of the link as JSON, without empty fields that peers of earlier versions do not know."""
+    """Encode a message of the progressive link as JSON, without empty fields that earlier versions do not know."""
     unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=unsaid).encode()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from egm.isolated import build_python_command
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.screen import CLOSED
 from egm.terminal import echo, make_lines_printable
 
@@ -91,7 +91,7 @@ def main(
     silent: bool,
 ) -> None:
     """Show the machine of a state folder."""
-    close_process()
+    make_process_private()
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     for number in (signal.SIGTERM, signal.SIGINT):

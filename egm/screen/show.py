@@ -74,7 +74,7 @@ class Timeline:
     level: int
 
     def index(self, since: float) -> int:
-        """Return the index of the step shown at ``since`` seconds."""
+        """Return the index of the show's step at ``since`` seconds."""
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 
 

@@ -295,7 +295,7 @@ class ForgetfulStorage(DiskStorage):
         return super().names(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename ``old`` to ``new``."""
+        """Rename a file of the simulated medium from ``old`` to ``new``."""
         self._medium.rename(old, new)
 
     def remove(self, path: Path) -> None:
@@ -328,12 +328,12 @@ class _ForgetfulDatabase:
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one statement."""
+        """Run one SQL statement."""
         with _medium_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the database."""
         with suppress(apsw.Error):
             self._connection.close(force=True)
 

@@ -296,7 +296,7 @@ class MachineRig:
         self.machine.install(build_menu(features))
         self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if beside is None else beside.store
-        self._remember(folder)
+        self._open_ledger_and_register(folder)
         self.kinds = {"coin_acceptor", *(_KINDS[device] for device in devices)}
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
@@ -324,8 +324,8 @@ class MachineRig:
         ):
             self.machine.install(each)
 
-    def _remember(self, folder: Path) -> None:
-        """Open the files next to the journal, and complete what was left open there."""
+    def _open_ledger_and_register(self, folder: Path) -> None:
+        """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
         why = ""
         if self.beside is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)

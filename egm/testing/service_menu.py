@@ -46,7 +46,7 @@ class Menu:
 
     @property
     def page(self) -> ServicePage:
-        """Return the page shown; every text of it must exist in both languages."""
+        """Return the service page shown; every text of it must exist in both languages."""
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in iter_page_words(page):

@@ -104,7 +104,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return {**super().memory(), "accepted": self._accepted}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the bill validator's state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         super().recall(memory)
 

@@ -76,7 +76,7 @@ class CctalkCoinTwin(CctalkTwin):
         return {"accepted": self._accepted, "sums": sums}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the coin acceptor's state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 

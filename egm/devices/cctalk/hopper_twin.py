@@ -128,7 +128,7 @@ class CctalkHopperTwin(CctalkTwin):
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the hopper's state that :meth:`memory` returned."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
     def actions(self) -> dict[str, Callable[[Values], str]]:

@@ -96,7 +96,7 @@ class Hello:
     """The machine's query of the I/O board's identity."""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the query of the I/O board's identity as the bytes to send."""
         return _encode_frame(Type.HELLO, b"")
 
 
@@ -114,7 +114,7 @@ class Poll:
     bell: bool = False
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for an unknown name."""
+        """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
         data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
         data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_encode_bits(self.tower, TOWER), self.bell))
@@ -129,7 +129,7 @@ class Identity:
     text: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the I/O board's identity as the bytes to send."""
         return _encode_frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
 
 
@@ -140,7 +140,10 @@ class Totals:
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
+        """Return the hard meters' totals as the bytes to send.
+
+        Raises ValueError unless there are six totals that fit their fields.
+        """
         return _encode_frame(Type.TOTALS, _encode_pulse_counts(self.pulses))
 
 
@@ -152,7 +155,10 @@ class Counted:
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
+        """Return the I/O board's pulse counts as the bytes to send.
+
+        Raises ValueError unless there are six counts that fit their fields.
+        """
         return _encode_frame(
             Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_pulse_counts(self.pulses)
         )
@@ -178,7 +184,7 @@ class Status:
     edges: tuple[Edge, ...] = ()
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the I/O board's status as the bytes to send."""
         first = self.edges[0].number if self.edges else 0
         data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
         data += first.to_bytes(2, "little")

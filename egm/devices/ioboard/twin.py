@@ -146,7 +146,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the I/O board's state that :meth:`memory` returned."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))

@@ -49,7 +49,7 @@ class Text:
     text: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for characters that the printer lacks."""
+        """Return the printer command as the bytes to send. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
             raise ValueError(f"{PROTOCOL}: control characters in {self.text!r}")
         try:
@@ -66,7 +66,7 @@ class Setting:
     value: int
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the printer command as the bytes to send."""
         if self.command == _POSITION:
             return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
         return bytes((_GS, self.command, self.value))
@@ -79,7 +79,7 @@ class Bars:
     digits: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for an invalid bar code."""
+        """Return the printer command as the bytes to send. Raises ValueError for an invalid bar code."""
         digits = self.digits
         if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
             raise ValueError(f"{PROTOCOL}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
@@ -100,7 +100,7 @@ class Cancel:
     """A printer command that discards what was sent, and clears the state of the bar code."""
 
     def encode(self) -> bytes:
-        """Return the message as the byte to send."""
+        """Return the printer command as the byte to send."""
         return bytes((_CANCEL,))
 
 
@@ -111,7 +111,7 @@ class StatusQuery:
     which: int
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the query of the printer's status as the bytes to send."""
         return bytes((_GS, _ASK[self.which]))
 
 
@@ -180,7 +180,7 @@ class StatusByte:
     bits: int
 
     def encode(self) -> bytes:
-        """Return the message as the byte to send."""
+        """Return the printer's status as the byte to send."""
         return bytes((_MARKS[self.which] | self.bits,))
 
 

@@ -69,7 +69,7 @@ class Status:
     direction: int = 0
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the status of the wheel's reader as the bytes to send."""
         fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
         return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
 

@@ -83,11 +83,11 @@ class WheelTwin(Twin[Report]):
         self.begin()
 
     def memory(self) -> dict[str, object]:
-        """Return the number of the last game and its winning number."""
+        """Return what the wheel retains without power: the number of its last game, and the winning number."""
         return {"game": self._game, "number": self._number}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the wheel's state that :meth:`memory` returned."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def state(self) -> dict[str, object]:

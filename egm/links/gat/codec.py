@@ -60,7 +60,7 @@ class Packet:
     payload: bytes = b""
 
     def encode(self) -> bytes:
-        """Return the bytes to send. Raises ProtocolError if the payload does not fit."""
+        """Return the GAT packet as the bytes to send. Raises ProtocolError if the payload does not fit."""
         size = len(self.payload) + _FRAME_BYTES
         if size > PACKET_BYTES_MAX:
             raise ProtocolError(PROTOCOL, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)

@@ -84,7 +84,7 @@ class Client:
         return PollResult(messages, up=up)
 
     def close(self) -> None:
-        """Close the connection and drop unsent messages."""
+        """Close the link to the machine or the bench, and drop unsent messages."""
         if self._socket is not None:
             self._socket.close()
         self._socket = None
