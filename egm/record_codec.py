@@ -254,6 +254,7 @@ _READERS: Final[dict[object, Read]] = {}
 
 
 def _find_codec(kind: type) -> _Codec:
+    """Return the converter of a class of records, which is built at first use."""
     found = _CODECS.get(kind)
     if found is None:
         found = _CODECS[kind] = _Codec(kind)
@@ -495,6 +496,7 @@ def _build_choice_reader(kinds: Iterable[str]) -> Read:
 
 
 def _build_own_converters(kind: type) -> tuple[Read, Write]:
+    """Return the functions that read and write a class with its own ``from_json`` and ``to_json``."""
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
 
     def read(value: object) -> object:

@@ -124,6 +124,7 @@ class Bench:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
+            """Store what the simulated device retains, if it has changed."""
             nonlocal stored
             retained = {"kind": twin.kind, **twin.memory()}
             if retained != stored:

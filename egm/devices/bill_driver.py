@@ -176,6 +176,7 @@ class BillDriver(LineDriver[M]):
 
     @property
     def _accepts_tickets(self) -> bool:
+        """Return whether tickets are enabled; never while the acceptor's note values differ from the cabinet file's."""
         return self._barcodes and not self._worth.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:

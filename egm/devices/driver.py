@@ -204,6 +204,7 @@ class LineDriver(ABC, Generic[M]):
         return True
 
     def _count_refused(self, error: ProtocolError) -> None:
+        """Count bytes of the device that are no valid message, and report why."""
         self.exchanges.refused += 1
         self._emit(LineError(device=self._name, text=str(error)))
 

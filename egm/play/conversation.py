@@ -36,6 +36,7 @@ class _StepNumbers:
         self.source: Draw | None = None
 
     def below(self, bound: int, purpose: str) -> int:
+        """Return a random number below ``bound`` from the generator of the game's current step."""
         if self.source is None:
             raise GameDefectiveError("a game drew a number outside any step")
         return self.source.below(bound, purpose)

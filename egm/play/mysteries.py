@@ -191,6 +191,7 @@ def _find_level_name(game: GameRecord, level: str) -> str:
 
 
 def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Won) -> None:
+    """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = Hit(
         pool=level,
         level=_find_level_name(game, level),

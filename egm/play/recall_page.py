@@ -256,6 +256,7 @@ def _build_play_tables(
 
 
 def _find_decision_kind(step: ReplayStep | None) -> str:
+    """Return the kind of decision that a replayed step asks of the player; empty if it asks none."""
     return "" if step is None else step.decision_kind
 
 
@@ -292,6 +293,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
 
 
 def _build_step(conversation: Conversation) -> ReplayStep:
+    """Return the replayed game's current step: its final display, or the decision that it asks."""
     if conversation.outcome is not None:
         return ReplayStep(display=dict(conversation.outcome.display))
     decision = conversation.decision

@@ -73,6 +73,7 @@ def compute_key_digest(key: Ed25519PublicKey) -> str:
 
 
 def _list_common_names(subject: x509.Name) -> list[str]:
+    """Return the common names of a certificate's subject."""
     return [str(attribute.value) for attribute in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
 
 
@@ -123,6 +124,7 @@ class Answer:
         return replace(self, signature=authority.sign(self._encode_content()).hex())
 
     def _encode_content(self) -> bytes:
+        """Return the answer's content, without its signature, as the bytes that are signed."""
         return encode_canonical_json({**asdict(self), "signature": ""})
 
     @classmethod

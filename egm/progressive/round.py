@@ -215,6 +215,7 @@ class Round:
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
     def _find_current_level(self, pool: Pool | FormerPool) -> Level:
+        """Return the state of a progressive level, with the changes that this game has made so far."""
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
     def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:

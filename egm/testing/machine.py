@@ -147,6 +147,7 @@ class _BreakingStep(ScriptedStep):
     """A scripted step whose generator is out of service at the first draw."""
 
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (a step's)
+        """Raise OutOfService, as a generator that has failed."""
         raise OutOfService("planted")
 
 

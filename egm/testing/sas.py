@@ -190,6 +190,7 @@ class HostWire:
         )
 
     def _extract_reply_data(self, code: int, answer: bytes) -> str:
+        """Return the data of the machine's reply in hex, checking its head and CRC; ``busy`` if it has no data."""
         if len(answer) < 2:
             return answer.hex()
         assert answer[:2] == bytes((self.address, code)), answer.hex(" ")

@@ -36,6 +36,7 @@ class CctalkCoinTwin(CctalkTwin):
         self.tray_cents = 0
 
     def _answer(self, message: Frame) -> bytes | None:
+        """Return the data of the simulated coin acceptor's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_CREDITS:
                 return self._events.encode()

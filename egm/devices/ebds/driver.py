@@ -90,6 +90,10 @@ class EbdsDriver(BillDriver[Frame]):
         self._note_tries = _NOTE_TRIES
 
     def _reset_device_state(self) -> None:
+        """Clear the acceptor's status and settings of the last session.
+
+        If an item is being stacked, continue with the acknowledgement number stored with it.
+        """
         self._bits = Bits(0)
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
@@ -179,6 +183,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._report_readiness(accepting=bool(question.notes or question.barcodes) and not faults)
 
     def _read_content(self, status: Status) -> Content | None:
+        """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
         cents = self._notes.get(status.note)

@@ -106,6 +106,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
+        """Run one cycle: query the acceptor's status, then send the one command that is due."""
         answered = await self._query_and_handle_replies(Frame(Command.STATUS))
         command = self._find_due_command() if answered else None
         if command is None:
@@ -164,6 +165,7 @@ class Id003Driver(BillDriver[Frame]):
                 self._emit(Rejected(device=self.name, reason=report.reason))
 
     def _read_content(self, report: StatusReport) -> Content | None:
+        """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)
         cents = self._notes.get(report.note if report.note is not None else -1)

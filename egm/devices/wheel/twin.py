@@ -47,6 +47,7 @@ class WheelTwin(Twin[Report]):
         """Ignore commands: a wheel's reader only reports."""
 
     def _send_status(self) -> None:
+        """Send the wheel's status now, and again at regular intervals."""
         warnings = self._warnings | self._stuck
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
         self._schedule_step(_SAYS_SECONDS, self._send_status)

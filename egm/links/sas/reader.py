@@ -134,6 +134,7 @@ class Reader:
         return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
 
     def _read_hopper(self) -> HopperFacts | None:
+        """Return the coins in the hopper and its active faults, or None without a hopper."""
         machine = self._host.machine
         coin_cents = machine.profile.coins.hopper_cents
         if machine.state(Devices).hopper is None or not coin_cents:

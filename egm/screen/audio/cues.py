@@ -76,6 +76,7 @@ class Sounds:
             sound_store.store_game_sounds(game)
 
     def _compute_level(self, cue: str, view: View) -> float:
+        """Return the loudness, 0 to 1, at which a sound cue is played now; 0 while it is silent."""
         most_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
         return compute_loudness(cue, view.volume, most_percent) if is_allowed(cue, view) else 0.0
 

@@ -146,6 +146,7 @@ def _lay_out_board_controls(
 def _lay_out_fault_controls(
     acceptor: str, view: View, texts: Texts, find_control_rect: FindRect
 ) -> list[Control]:
+    """Return the controls of an acceptor's simulated faults: a jam, or its repair, and its power."""
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
     mend = ("clear", True) if stuck or jams_next else ("jam", False)

@@ -164,6 +164,7 @@ def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Pain
 
 
 def _draw_stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
+    """Draw a diagonal stroke: the mark of a road, or the sign of a tie."""
     p, (x, y) = stage.painter, at
     start, end = (p.px(x - reach), p.px(y + reach)), (p.px(x + reach), p.px(y - reach))
     pygame.draw.line(p.surface, paint, start, end, max(2, p.px(reach * 0.4)))
