@@ -120,7 +120,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.machine.state(ServiceDesk).places[-1], PlayDetail)
+    assert isinstance(menu.machine.state(ServiceDesk).pages[-1], PlayDetail)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 
