@@ -80,7 +80,7 @@ _PAIR_INDEXES: Final[Mapping[Pair, int]] = {
 
 @cache
 def _index_insurable_hands(decks: int) -> dict[int, int]:
-    """Return, for each blackjack hand of two cards, the index of the answer to whether it is insured, in a stored play."""
+    """Return, for each blackjack hand of two cards, the index in a stored play of whether it is insured."""
     hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
     return {hand: index for index, hand in enumerate(hands)}
 
