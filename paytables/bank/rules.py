@@ -1,7 +1,7 @@
 """The common part of card games against the bank: bets on the definition's spots, a shoe, figures by cases."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar
@@ -104,7 +104,7 @@ class BankRules(TableRules, Generic[D]):
         """Return the rules with the shoe in a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
-        return replace(self, table=table)
+        return self.with_state(table=table)
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""

@@ -135,6 +135,8 @@ class ConductAudit:
     def add_plain_run(self, run: PlainRun) -> None:
         """Update the facts with plain games, as if their entries were read one by one."""
         facts = self.facts
+        if run.parse_stored_tables():
+            facts.states.clear()
         facts.session = False
         facts.record_stake(run.smallest_stake_cents)
         facts.played |= run.tables

@@ -15,7 +15,7 @@ from egm.play.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
@@ -270,7 +270,7 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
     for again in range(2):
         rooms[0].close()
         if is_over or not again:
-            clear_it(tmp_path)
+            clear_with_decisions(tmp_path)
         rooms = seats(GAME, count=3)
         if not is_over and not again:
             for room in rooms:

@@ -213,6 +213,26 @@ SETTLED = {
     "quebec-crazy-four-poker": crazy_four,
     "france-casino-holdem": french,
 }
+#: Game -> answer -> the bet that it raises, and by how many antes; written from the texts.
+RAISES = {
+    "quebec-three-card-poker": {"play": ("play", 1)},
+    "quebec-caribbean-stud": {"raise": ("raise", 2)},
+    "quebec-boston-poker": {"raise": ("second", 2)},
+    "quebec-four-card-poker": {f"raise-{times}": ("raise", times) for times in (1, 2, 3)},
+    "quebec-crazy-four-poker": {f"play-{times}": ("play", times) for times in (1, 2, 3)},
+    "france-casino-holdem": {
+        **{f"raise-{times}": ("early", times) for times in (2, 3, 4)},
+        "bet": ("late", Fraction(1, 2)),
+    },
+}
+
+
+def raised(name, bets, answers):
+    """What the answers add to the bets of a round, by spot."""
+    added = {}
+    for spot, times in (RAISES[name][answer] for answer in answers if answer in RAISES.get(name, {})):
+        added[spot] = added.get(spot, 0) + times * bets["ante"]
+    return added
 
 
 def cards_shown(outcome):
@@ -259,6 +279,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
         staked, back = {}, {}
         for bet in found.staked:
             staked[bet.spot] = staked.get(bet.spot, 0) + bet.credits
+        assert staked == {spot: bet for spot, bet in bets.items() if bet} | raised(name, bets, answers)
         for each in found.settlements:
             back[each.spot] = back.get(each.spot, 0) + each.credits
         assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}, (

@@ -61,7 +61,7 @@ class Facts:
         self.states: dict[tuple[int, bool], State] = {}
         """Cached state of each position, by whether the first position has an open game.
 
-        Plain games change nothing else: :func:`tools.audit.rules.states.derive_machine_state`."""
+        Plain games without tables change nothing else: :func:`tools.audit.rules.states.derive_machine_state`."""
         self.idle_at: dict[int, datetime] = {}
         """The time at which the memory last showed each position idle."""
         self.moved: dict[int, str] = {}
