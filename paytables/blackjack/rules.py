@@ -12,7 +12,7 @@ from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
 from paytables.blackjack.advice import PlayData, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.round import BANK, format_spot_id
+from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
 from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, House, Proof
 from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
