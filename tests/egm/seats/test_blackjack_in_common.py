@@ -151,7 +151,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     machine, page = rooms[0].machine, PlayList()
     (listed,) = page.page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
-    detail = page.answer(machine, str(listed.rows[0].action), "").place
+    detail = page.answer(machine, str(listed.rows[0].action), "").page
     (choices,) = [table for table in detail.page(machine).tables if "choices" in str(table.title)]
     said = [row.cells[0].values["position"] for row in choices.rows]
     assert said == [seat + 1 for seat, *_ in ANSWERS]
