@@ -90,7 +90,12 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
 
 
 def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
-    """Return the hands that have an area on the table, dealt or expected, in the game's order."""
+    """Return the hands that have an area on the table, dealt or expected, in the game's order.
+
+    A telephone has no room for the hands of other seats.
+    """
+    if stage.layout.is_telephone:
+        hands = [hand for hand in hands if hand.seat is None or hand.own]
     order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]

@@ -375,10 +375,8 @@ def test_bets_that_do_not_go_together_are_refused(name, bets, said):
         game.wager(sum(bets.values()), bets=bets)
 
 
-def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
-    text = (GAMES / "quebec-three-card-poker.toml").read_text()
-    (tmp_path / "seats.toml").write_text(text.replace("[duel]", "[table]\nseats = 7\n\n[duel]"))
-    game = load_game(tmp_path / "seats.toml")
+def test_several_seats_play_against_one_bank(seeded_draw):
+    game = load_game("quebec-three-card-poker")
     for n in range(30):
         seats = {"0": {"ante": 1}, "3": {"ante": 2, "pair-plus": 1}, "6": {"pair-plus": 5}}
         wager = game.wager(9, seats=seats)
@@ -425,7 +423,7 @@ def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
             "5 different cards",
         ),
         ("quebec-caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 2s 2s"', "twice"),
-        ("quebec-caribbean-stud", "bank = 5", "bank = 60", "65 cards are dealt, of a deck of 52"),
+        ("quebec-caribbean-stud", "bank = 5", "bank = 60", "95 cards are dealt, of a deck of 52"),
         ("quebec-caribbean-stud", "bank = 5", "bank = 4", "make no hand of 5"),
         ("quebec-caribbean-stud", "player = 5", "player = 4", "make no hand of 5"),
         ("quebec-poker-3-5-7", "player = 3", "player = 2", "cards"),
