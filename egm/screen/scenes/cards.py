@@ -94,10 +94,10 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
 
     A telephone has no room for the hands of other seats.
     """
-    if stage.layout.is_telephone:
-        hands = [hand for hand in hands if hand.seat is None or hand.own]
     order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
+    if stage.layout.is_telephone:
+        hands = [hand for hand in hands if hand.seat is None or hand.own]
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
     hands_on_table = [*hands, *(Hand(name, (), {}) for name in names if name not in excluded_ids)]
     return sorted(
