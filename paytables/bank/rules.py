@@ -10,7 +10,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import PACKS
-from paytables.contract import Draw, Json, Play, Remark, Spot, Wager
+from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import (
@@ -110,7 +110,7 @@ class BankRules(TableRules, Generic[D]):
         """Return what a screen needs to draw the table: the betting spots and the hands."""
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": self.describe_hands()}
 
-    def describe_hands(self) -> list[dict[str, Json]]:
+    def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
         return [{"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()]
 
@@ -152,7 +152,7 @@ class BankRules(TableRules, Generic[D]):
 class SeatedBankRules(SeatedRules, BankRules[D]):
     """Base class of the rules of card games in which each seat has its own hand against the bank's."""
 
-    def describe_hands(self) -> list[dict[str, Json]]:
+    def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
         bank, (_, _, most) = self.named()
         return [

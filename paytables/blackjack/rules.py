@@ -109,7 +109,7 @@ class BlackjackRules(SeatedRules):
         """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.seating.SeatedRules.wager`). Raises WagerError."""
         accepted = super().wager(credits_, **options)
         if self.definition.table.most_win is not None:
