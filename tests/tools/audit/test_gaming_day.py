@@ -71,7 +71,7 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
     assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
         (500, 500),
         (1000, 500),
-        (1500, 500),
+        (2000, 500),
     ]
     assert sorted(each["house_win"] for each in alone) == [-1000, 500, 500]
     whole = read()
