@@ -110,9 +110,10 @@ class MachineProcess:
 
         ``opener`` opens the devices' ports; ``sources``: entropy sources, or None for all of this computer.
         ``say`` reports errors in the input to the person who started the machine. ``alone``: run without the
-        second medium if necessary; nothing new is started then. ``watched``: neither without a screen.
-        ``stick``: device path of a stick. ``features``: the machine's features. ``storage``: the media of its
-        memory, whose random bytes also make keys and salts. ``release`` is recorded at each power-up.
+        second medium if necessary; nothing new is started then. ``watched``: raise a fault while no screen is
+        shown, so that nothing new is started. ``stick``: device path of a memory stick. ``features``: the
+        machine's features. ``storage``: the media of its memory, whose random bytes also make keys and salts.
+        ``release`` is recorded at each power-up.
         """
         self._features = features
         self._folder = folder

@@ -305,8 +305,8 @@ def is_disputed(printing: PrintingRecord | None) -> bool:
 def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether a disputed ticket has a ruling that is not yet carried out on the cash-out.
 
-    The previous ticket may still be in the printer with its bar code done; it belongs to another cash-out and
-    is ignored.
+    The previous ticket may still be in the printer with its bar code printed; it belongs to another cash-out
+    and is ignored.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)

@@ -106,7 +106,7 @@ class Feeder:
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process the amount that the controller published for the progressive level; return what is wrong, or empty.
 
-        An outdated value is ignored (:meth:`Value.follows`). A lower amount is wrong unless the value also
+        An outdated value is ignored (:meth:`Value.is_after`). A lower amount is wrong unless the value also
         reports that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and
         does not count as a sign of life.
         """

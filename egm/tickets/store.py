@@ -346,7 +346,7 @@ class TicketStore:
     def sums(self) -> list[TicketTotal]:
         """Return the number and value of the tickets issued here, by state, kind and currency.
 
-        Those with :attr:`Sum.is_owed` are the outstanding liability.
+        Those with :attr:`TicketTotal.is_owed` are the outstanding liability.
         """
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
