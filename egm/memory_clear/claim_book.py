@@ -1,4 +1,4 @@
-"""One claim, and the book in which the claims of one history are collected.
+"""One memory-clear claim, and the book in which the claims of one history are collected.
 
 The book tracks which parts of the memory the claims account for, so that nothing is claimed twice and
 everything else is either carried over or shown.
