@@ -414,7 +414,7 @@ class MachineProcess:
             raise LocalError(f"no game may be offered: {reasons}")
 
     def _renew_random_service(self) -> RandomService:
-        """Start a new random number generator, which all positions use from now on, and return it."""
+        """Start a new random number generator, which all player positions use from now on, and return it."""
         service = self._start_random_service()
         for station in self._stations:
             station.machine.chance = service

@@ -334,7 +334,7 @@ class CabinetFile(_Table):
             )
 
     def _find_device_faults(self) -> Iterator[Fault]:
-        """Yield a fault for a second device of a kind at a position, and for an impossible position or value."""
+        """Yield a fault for a second device of a kind at a player position, and for an impossible position or value."""
         names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"

@@ -155,7 +155,7 @@ class ClaimBook:
         return tuple(entries)
 
     def _find_original_kind(self, reservation: Reservation) -> str:
-        """Return the kind of the entry that first made a reservation, before any memory clear."""
+        """Return the kind of the journal entry that first made a reservation, before any memory clear."""
         return self.seen.reserved_as.get(reservation.id, reservation.kind)
 
     def add(self, claim: Claim) -> None:

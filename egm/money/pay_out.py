@@ -510,7 +510,7 @@ def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int
 
 
 def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
-    """Return the transfers for coins counted out of the hopper.
+    """Return the journal's transfers for coins counted out of the hopper.
 
     ``counted_cents`` is the value of all these coins, ``paid_cents`` the part that counts as paid to the
     player.

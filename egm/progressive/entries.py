@@ -180,14 +180,14 @@ CLAIM_CLOSED: Final = Entry(kind="progressive.closed", record=ClaimClosed, write
 # ---------------------------------------------------------------------------------------------- mystery prizes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeHeld(HeldPrize):
-    """A controller's message is not proved; it is held until two persons rule on it."""
+    """A controller's message about a prize is not proved; it is held until two persons rule on it."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRuling(RulingDetails):
-    """Two persons ruled on an unproved claim, or on a claim that nobody can answer."""
+    """Two persons ruled on an unproved progressive claim, or on one that no controller can answer."""
 
     claim: str
     decision: Literal["pay", "decline"]

@@ -61,7 +61,7 @@ class Feeder:
         return self.pending[-1].sequence if self.pending else self.counted
 
     def reset_connection(self) -> None:
-        """Reset what a lost connection to the controller held: enrol again, and send contributions again."""
+        """Reset what belonged to the lost connection to the controller: enrol again, and send contributions again."""
         self.joined = False
         self.refused = None
         self.values_heard = 0

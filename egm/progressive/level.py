@@ -22,7 +22,7 @@ FULL_LEVEL: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """The error that a progressive level's pools do not add up, or that its record is malformed."""
+    """The error that a progressive level's pools do not add up, or that its stored record is malformed."""
 
 
 class TermsError(OperatorError):

@@ -221,7 +221,7 @@ def create_generator() -> RandomService:
 
 
 class PowerCutError(Exception):
-    """Planted error: the power fails before this entry is written."""
+    """Planted error: the power fails before this journal entry is written."""
 
 
 #: Machines created by a test; those left running are closed after it (see tests/conftest.py).
@@ -425,11 +425,11 @@ class MachineRig:
         )
 
     def cut_power_after(self, entries: int) -> None:
-        """Let this many more entries become durable, and fail at the next one."""
+        """Let this many more journal entries become durable, and fail at the next one."""
         append, left = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
-            """Append the transaction, or fail as at a power cut once the given number of entries is durable."""
+            """Append the transaction, or fail as at a power cut once the given number of journal entries is durable."""
             if next(left, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)
