@@ -122,7 +122,7 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardDiffers:
-    """A controller stated an amount for a claim that is not open or has another amount; the amount is not paid."""
+    """A controller stated an amount for a progressive claim that is not open or has another amount; it is not paid."""
 
     claim: str
     amount_cents: int
@@ -131,7 +131,7 @@ class AwardDiffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelUnanswered:
-    """The controller did not reply: an attendant settled a claim at the amount that the machine showed."""
+    """No controller answered a progressive claim; an attendant settled it at the amount that the machine displayed."""
 
     claim: str
     pool: str
