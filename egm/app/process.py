@@ -479,7 +479,7 @@ class MachineProcess:
             station.engine.submit(event)
             for other_station in self._stations:
                 if other_station is not station:
-                    other_station.engine.settle()
+                    other_station.engine.update_state()
         is_restart_requested = station.machine.state(ServiceDesk).restart
         if is_restart_requested and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())

@@ -247,7 +247,7 @@ class TicketStore:
             row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, digest(self._key, last_digest, row)))
 
-    def settle(self) -> None:
+    def merge_write_ahead_log(self) -> None:
         """Move everything from SQLite's write-ahead log into the ledger's main file, before that is renamed."""
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()

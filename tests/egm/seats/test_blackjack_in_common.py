@@ -151,7 +151,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     machine, page = rooms[0].machine, PlayList()
     (listed,) = page.page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
-    detail = page.answer(machine, str(listed.rows[0].action), "").place
+    detail = page.answer(machine, str(listed.rows[0].action), "").page
     (choices,) = [table for table in detail.page(machine).tables if "choices" in str(table.title)]
     said = [row.cells[0].values["position"] for row in choices.rows]
     assert said == [seat + 1 for seat, *_ in ANSWERS]
@@ -380,7 +380,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     answer_overdue_turns(table_of(rooms))
     for room in rooms:
         room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        room.engine.settle()
+        room.engine.update_state()
     assert [room.state for room in rooms] == [State.PLAYING] * 3
     answer_overdue_turns(table_of(rooms))
     assert len(open_game(one.machine).steps) == 1
