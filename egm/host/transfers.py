@@ -311,7 +311,7 @@ def cash_out_has_passed(machine: Machine, _: Event) -> bool:
 
 
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
-    """Return the event that pays another way, once, a cash-out that the host has declined."""
+    """Return the event by which a cash-out that the host has declined is paid another way; it is returned only once."""
     machine.state(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, CashOut(passed=True))
 

@@ -363,7 +363,10 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
 
 
 def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
-    """Return whether an attendant must pay the game: a progressive level is at the profile's limit or has no reply."""
+    """Return whether an attendant must pay the game because of a progressive hit.
+
+    The hit reaches the profile's limit for hand-pays, or its controller has not answered.
+    """
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
