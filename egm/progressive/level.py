@@ -215,7 +215,7 @@ class Level:
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
-        """Check that the progressive level's pools add up to the fraction.
+        """Check that all money paid into the progressive level is in its pools or has left it, exactly to the fraction.
 
         Raises :class:`LevelDefectiveError` with the figures.
         """
