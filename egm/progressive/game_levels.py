@@ -469,7 +469,7 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """Settle a progressive hit without a reply of its controller, at the amount that the machine showed at the hit.
+    """Settle a progressive hit whose controller has not replied, at the amount that the machine displayed at the hit.
 
     An attendant decides this.
     """
