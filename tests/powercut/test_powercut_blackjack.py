@@ -85,7 +85,7 @@ def numbers():
 def definition(folder):
     """The table with every option of the by-law, and a level."""
     text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
-    text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
+    text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"').replace("hands = 5", "hands = 4")
     rules, proved, figures = text.partition("\n[proved")
     folder.mkdir(exist_ok=True)
     path = folder / f"{GAME}.toml"

@@ -28,9 +28,11 @@ def definition(folder):
     """Québec's table, with a few of its bets."""
     text = (LIBRARY / "tables" / "quebec-craps.toml").read_text().replace('"quebec-craps"', f'"{GAME}"')
     head, *blocks = text.split("\n[[")
+    named = [block for block in blocks if 'id = "' in block]
     kept = [
-        block for block in blocks if block.split('id = "')[1].split('"')[0] in KEPT and "keep" not in block
+        block for block in named if block.split('id = "')[1].split('"')[0] in KEPT and "keep" not in block
     ]
+    kept.insert(0, next(block for block in blocks if "[table]" in block))
     folder.mkdir(exist_ok=True)
     place = folder / f"{GAME}.toml"
     place.write_text("\n[[".join((head, *kept)))

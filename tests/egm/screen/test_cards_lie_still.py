@@ -177,6 +177,10 @@ def test_at_a_full_table_the_players_own_hands_lie_below_and_are_read_when_they_
             for hands in (one, three)
         )
         mine = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
+        if stage.layout.is_telephone:  # it has no room for the hands of others
+            assert before.keys() == {"bank", "box-3"}
+            assert min(cards[0][3] for cards in mine) > 60
+            continue
         assert {each.id: before[each.id] for each in others} == {each.id: after[each.id] for each in others}
         assert min(cards[0][3] for cards in mine) > 60
         lowest = max(y + h for each in others for _, y, _, h in after[each.id])

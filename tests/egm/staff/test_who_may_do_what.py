@@ -21,6 +21,8 @@ TABLE = {
     "hold": ("Q-21 J-16", FLOOR, "reason"),
     "release": ("Q-21 J-16", FLOOR, ""),
     "settle_faults": ("J-16", (T, M), "finding"),
+    "close_tables": ("S-55 J-16", SET_UP, "minutes"),
+    "open_tables": ("S-55 J-16", SET_UP, ""),
     "clock": ("J-16", (T, M), "date"),
     "verify": ("A-14 J-16", (S, X, T, M, Role.INSPECTOR), ""),
     "file_signed": ("A-22 J-16", SET_UP, "reason"),

@@ -91,7 +91,7 @@ def test_what_is_given_and_found_is_said():
 @pytest.mark.requirement("B-09")
 def test_a_pack_without_a_card_fails(monkeypatch):
     case = case_of("quebec-war")
-    monkeypatch.setattr("paytables.cards.card.build_deck", lambda **_: tuple(range(51)))
+    monkeypatch.setattr("paytables.cards.card._count_deck", lambda *_: (*(1,) * 51, 0, 0))
     (found,) = depicted_odds(case)
     assert found.status is Status.FAIL
     assert found.evidence == "seat 0: one of 306 is drawn, where 52 are depicted"
