@@ -11,6 +11,7 @@ from egm.config.sas_line import SasLine
 from egm.devices.line import LineLostError
 from egm.kernel.events import EventType
 from egm.testing.machine import MachineRig
+from meters import Journal, SelfAuditFailed
 from rng import KernelSource
 
 
@@ -63,3 +64,23 @@ def test_before_the_self_test_has_passed_every_bill_and_ticket_goes_back(tmp_pat
     room.insert(2000)
     assert room.credit_cents == 2000
     room.close()
+
+
+@pytest.mark.requirement("A-03")
+def test_a_machine_whose_journal_does_not_add_up_does_not_start(tmp_path, monkeypatch):
+    state = StateFolder(tmp_path)
+    state.prepare()
+
+    def fail(_):
+        raise SelfAuditFailed("planted: the credits do not add up")
+
+    async def work(_):
+        pytest.fail("it works all the same")
+
+    monkeypatch.setattr(Journal, "self_audit", fail)
+    monkeypatch.setattr(MachineProcess, "_work", work)
+    file = load_cabinet()
+    few = {"games": file.games[:1], "progressives": ()}
+    process = MachineProcess(state, file.model_copy(update=few), SystemClock())
+    with pytest.raises(SelfAuditFailed, match="planted"):
+        asyncio.run(process.run())

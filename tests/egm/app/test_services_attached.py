@@ -1,4 +1,4 @@
-"""The background services that the machine's process starts: each is tested elsewhere, and here that it is attached."""
+"""Each background service is attached to the machine that needs it; what it does is tested elsewhere."""
 
 import pytest
 from rigs.three_levels import room_of
@@ -22,22 +22,22 @@ LEVELS = (
 HOST = HostMoney(validation=Validation.SYSTEM, transfers=True, asset_number=1, online=True)
 
 
-def shown_by(name, *rows):
+def build_case(name, *rows):
     return pytest.param(name, id=name, marks=pytest.mark.requirement(*rows) if rows else ())
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        shown_by("hard_meters", "D-20"),
-        shown_by("software", "A-14"),
-        shown_by("clock watch", "E-08"),
-        shown_by("protection", "N-02", "N-03"),
-        shown_by("service menu", "J-16"),
-        shown_by("host", "F-09"),
-        shown_by("betting", "P-05"),
-        shown_by("progressive broadcasts", "I-02"),
-        shown_by("memory"),
+        build_case("hard_meters", "D-20"),
+        build_case("software", "A-14"),
+        build_case("clock watch", "E-08"),
+        build_case("protection", "N-02", "N-03"),
+        build_case("service menu", "J-16"),
+        build_case("host", "F-09"),
+        build_case("betting", "P-05"),
+        build_case("progressive broadcasts", "I-02"),
+        build_case("memory"),
     ],
 )
 def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):

@@ -70,6 +70,46 @@ def ends_after(station: Station, seconds: float, act) -> bool:
     return before + seconds <= station._show_timer.when() <= loop.time() + seconds
 
 
+class Acceptor:
+    """An acceptor of bills or coins that stores what it may take now."""
+
+    taken = None
+
+    def enable(self, values_cents, barcodes=False) -> None:
+        self.taken = values_cents
+
+    def disable(self) -> None:
+        self.taken = frozenset()
+
+    def divert(self, *, to_hopper) -> None:
+        pass
+
+
+@pytest.mark.requirement("G-04")
+@pytest.mark.parametrize(
+    ("event", "values"),
+    [
+        (EventType.DOOR_OPENED, {"door": "main"}),
+        (EventType.FAULT_RAISED, {"code": "io_board.communication", "detail": ""}),
+        (EventType.DISABLED, {"source": "operator", "reason": "closed"}),
+        (EventType.MENU, {"key": "audit"}),
+    ],
+)
+def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, values):
+    room, station = a_station(tmp_path, 0)
+    bills, coins = Acceptor(), Acceptor()
+    station.open(Ports(drivers=(), kinds={}, acceptor=bills, coin_acceptor=coins))
+    for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
+        station.engine.handle(started)
+    station.changed()
+    assert bills.taken
+    station.engine.handle(event, **values)
+    station.changed()
+    assert station.engine.state is not State.IDLE
+    assert (bills.taken, coins.taken) == (frozenset(), frozenset())
+    room.close()
+
+
 @pytest.mark.requirement("N-04", "C-24")
 def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path):
     async def scene() -> None:

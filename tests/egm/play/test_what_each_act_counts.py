@@ -116,8 +116,8 @@ def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_pat
     numbers = ScriptedChance(*MAPLES, 4711)  # of the game, and of the ticket
     room = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
 
-    def moving_entries(act, *arguments):
-        """The entries by which an act moves credit: kind, what each counts, and the keys of what it writes."""
+    def list_moving_entries(act, *arguments):
+        """Return the entries by which an act moves credit: kind, counts, and the keys of the state they write."""
         before = room.journal.sequence
         act(*arguments)
         return [
@@ -130,18 +130,18 @@ def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_pat
         room.offer_ticket(number)
         room.ledger.credit_stacked_paper()
 
-    assert moving_entries(room.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
+    assert list_moving_entries(room.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
     credit_coins = room.ledgers.coins.credit_coins_in
-    assert moving_entries(credit_coins, ((25, True), (25, False)), 1) == [
+    assert list_moving_entries(credit_coins, ((25, True), (25, False)), 1) == [
         ("coin.in", {"coins_accepted": 2}, {"coins"})
     ]
-    assert moving_entries(room.play) == [("game.start", {"games_played": 1}, {"definition", "game"})]
-    assert moving_entries(room.shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
+    assert list_moving_entries(room.play) == [("game.start", {"games_played": 1}, {"definition", "game"})]
+    assert list_moving_entries(room.shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
     number = []
-    assert moving_entries(lambda: number.append(room.cash_out_ticket())) == [
+    assert list_moving_entries(lambda: number.append(room.cash_out_ticket())) == [
         ("voucher.out", {}, {"print", "tickets", "pay_out"})
     ]
-    assert moving_entries(take_ticket, *number) == [
+    assert list_moving_entries(take_ticket, *number) == [
         ("voucher.in", {"vouchers_accepted": 1}, {"tickets", "paper"})
     ]
     room.close()

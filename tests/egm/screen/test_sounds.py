@@ -9,11 +9,13 @@ import sys
 import time
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pygame
 import pytest
 
 from egm.kernel.messages import Notice
+from egm.screen.app import App
 from egm.screen.audio import synthesis
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
@@ -399,3 +401,35 @@ def test_every_common_sound_is_made_and_every_cue_has_its_sound():
     assert set(list_common_cues()) == set(read_sound_table().common)
     for cue in list_common_cues():
         assert build_cue_notes(cue, "")[0]
+
+
+@pytest.mark.requirement("J-02", "J-17")
+def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(rest, theme):
+    ears, clock = Ears(), iter([100.0, 100.1])
+    opened = rest.snapshot.model_copy(update={"state": "door_open", "doors_open": ("main",)})
+
+    class Still:
+        """A surface that nobody touches and on which nothing is drawn."""
+
+        unlocked = False
+
+        def inputs(self):
+            return []
+
+        def frame(self):
+            return None
+
+    machine = SimpleNamespace(
+        poll=lambda _now: SimpleNamespace(down=False, messages=[opened]), send=lambda _message: True
+    )
+    app = App(
+        theme=theme,
+        surface=Still(),
+        machine=machine,
+        bench=None,
+        sounds=Sounds(theme, ears),
+        clock=lambda: next(clock),
+    )
+    app.view = replace(rest, linked=True)
+    assert app.run_frame()
+    assert "alarm" in ears.names

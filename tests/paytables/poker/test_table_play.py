@@ -227,8 +227,8 @@ RAISES = {
 }
 
 
-def raised(name, bets, answers):
-    """What the answers add to the bets of a round, by spot."""
+def compute_raises(name, bets, answers):
+    """Return what the answers add to the bets of a round, by spot."""
     added = {}
     for spot, times in (RAISES[name][answer] for answer in answers if answer in RAISES.get(name, {})):
         added[spot] = added.get(spot, 0) + times * bets["ante"]
@@ -279,7 +279,9 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
         staked, back = {}, {}
         for bet in found.staked:
             staked[bet.spot] = staked.get(bet.spot, 0) + bet.credits
-        assert staked == {spot: bet for spot, bet in bets.items() if bet} | raised(name, bets, answers)
+        assert staked == {spot: bet for spot, bet in bets.items() if bet} | compute_raises(
+            name, bets, answers
+        )
         for each in found.settlements:
             back[each.spot] = back.get(each.spot, 0) + each.credits
         assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}, (

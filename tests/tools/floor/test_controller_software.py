@@ -3,10 +3,12 @@
 import sqlite3
 
 import pytest
+from click.testing import CliRunner
 from rigs.software import Installation
 
 from egm.progressive.definition import level_source, list_own_level_files
 from paytables import load_game
+from tools.cli.commands.progressive import command
 
 LEVELS = """
 [[level]]
@@ -86,3 +88,20 @@ def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path
     said, _ = served(shipped, tmp_path, *signed)
     assert "the software is not as signed" in said or "altered" in said
     assert changed in said
+
+
+@pytest.mark.requirement("I-08")
+def test_a_controller_whose_record_does_not_add_up_serves_nobody(tmp_path):
+    levels, store = tmp_path / "levels.toml", tmp_path / "controller.db"
+    levels.write_text(LEVELS)
+    arguments = ["serve", str(levels), "--certificates", str(tmp_path), "--store", str(store)]
+    said = CliRunner().invoke(command, arguments).output
+    assert "certificates" in said  # of which there are none: it would serve
+    base = sqlite3.connect(store)
+    base.execute("INSERT INTO contribution VALUES ('EGM-1', 'grand', 1, 25, '1', '0')")
+    base.commit()
+    base.close()
+    run = CliRunner().invoke(command, arguments)
+    assert run.exit_code == 1
+    assert "the ledger has" in run.output
+    assert "certificates" not in run.output

@@ -1,0 +1,36 @@
+"""A clock that has gone back while the power was off: the machine's process records its doubt before anything else."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.testing.machine import MachineRig, StoppedClock
+
+
+@pytest.mark.requirement("E-08")
+def test_a_clock_behind_the_journal_is_doubted_at_the_start(tmp_path, monkeypatch):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    room = MachineRig(tmp_path, wall=StoppedClock().wall + timedelta(days=400)).boot().insert(2000)
+    serial, last = room.machine.identity.serial, room.journal.sequence
+    room.close()
+    file = load_cabinet()
+    changes = {
+        "machine": file.machine.model_copy(update={"serial": serial}),
+        "games": (GameSlot(game="maple-classic"),),
+        "progressives": (),
+    }
+    process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())
+    kinds = []
+
+    async def look(_):
+        kinds.extend(entry.kind for entry in process._machine.journal.entries(since=last))
+        assert not process._machine.times.is_believed
+
+    monkeypatch.setattr(MachineProcess, "_work", look)
+    asyncio.run(process.run())
+    started = kinds.index("power.up")
+    assert "clock.doubted" in kinds[:started], "before anything else"

@@ -1,0 +1,52 @@
+"""A ticket that the power cut between the journal and the ticket ledger: the machine's process ends it at its start."""
+
+import asyncio
+
+import pytest
+
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.testing.machine import MachineRig, StoppedClock
+from egm.tickets.desk import TicketDesk
+from egm.tickets.model import TicketState
+
+
+class PowerLost(Exception):
+    """The power goes here."""
+
+
+@pytest.mark.requirement("H-08", "H-07")
+def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_path, monkeypatch):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.offer_ticket(number)
+
+    def lose_power(*_):
+        raise PowerLost
+
+    with monkeypatch.context() as cut:
+        cut.setattr(TicketDesk, "redeem_commit", lose_power)
+        with pytest.raises(PowerLost):
+            room.ledger.credit_stacked_paper()
+    assert room.credit_cents == 2000
+    assert room.store.get(number).state is TicketState.PENDING
+    serial = room.machine.identity.serial
+    room.close()
+    file = load_cabinet()
+    changes = {
+        "machine": file.machine.model_copy(update={"serial": serial}),
+        "games": (GameSlot(game="maple-classic"),),
+        "progressives": (),
+    }
+    process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())
+    found = []
+
+    async def look(_):
+        desk = process._machine.state(TicketDesk)
+        found.append((process._machine.credit_cents, desk.store.get(number).state))
+
+    monkeypatch.setattr(MachineProcess, "_work", look)
+    asyncio.run(process.run())
+    assert found == [(2000, TicketState.REDEEMED)]
