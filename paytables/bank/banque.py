@@ -340,7 +340,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAUX, _BANK))
         }
         if rules.least_cards <= shoe.left <= rules.stop:
-            display["last_round"] = True
+            display["last_of_shoe"] = True
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def _decide_draw(

@@ -235,7 +235,7 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
         standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
     stays_cents = sum(standing.values()) * _read_denomination_cents(stage)
     stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
-    last = stage.texts.say("felt.last_round") if result.display.get("last_round") else ""
+    last = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
     words = (describe_outcome(stage, result), money[0], stays, last)
     return "  \u00b7  ".join(each for each in words if each), money[1]
 

@@ -159,7 +159,7 @@ def hold_rounds(seeded_draw, count):
         seen.update(each.name for each in settled)
         left -= len(order)
         assert (outcome.table is None) == (left < 9)
-        assert outcome.display.get("last_round", False) == (9 <= left <= 10)
+        assert outcome.display.get("last_of_shoe", False) == (9 <= left <= 10)
         seen["last round"] += left in {9, 10}
         table = outcome.table
     assert set(seen) == {"won", "half won", "push", "half", "lost", "last round"}
@@ -306,7 +306,7 @@ def test_the_last_round_of_a_shoe_has_nine_cards_or_more(seeded_draw):
         after = left - sum(isinstance(step, Cue) and step.kind == "deal" for step in steps)
         assert after >= 0
         assert (outcome.table is not None) == (after >= 9)
-        assert outcome.display.get("last_round", False) == (after in {9, 10})
+        assert outcome.display.get("last_of_shoe", False) == (after in {9, 10})
         if left <= 10:
             assert outcome.table is None  # the round was the last of its shoe
         ends[after] += 1
