@@ -1,6 +1,6 @@
 """Make a process private, and tie it to its parent: its files belong to its owner only, and nothing looks into it.
 
-Every process of a cabinet calls :func:`close_process` first. Without it, an inherited umask would decide who
+Every process of a cabinet calls :func:`make_process_private` first. Without it, an inherited umask would decide who
 can read the journal, and another process of the same user could read keys from its memory or reach files
 through ``/proc/PID/root``.
 """
@@ -18,8 +18,11 @@ OTHERS: Final = 0o077
 """The permission bits of everybody except the owner."""
 
 
-def close_process() -> None:
-    """Restrict new files and folders to the owner, and disable core dumps and access to the process's memory."""
+def make_process_private() -> None:
+    """Keep others out of this process: new files belong to the owner only, and no process can read its memory.
+
+    This also disables core dumps.
+    """
     os.umask(OTHERS)
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 

@@ -65,6 +65,7 @@ class _Wrong(Exception):
         self.path: list[str] = []
 
     def within(self, name: str) -> "_Wrong":
+        """Add the key or index at which the wrong value stands, and return the error."""
         self.path.append(name)
         return self
 
@@ -83,6 +84,8 @@ class Condition:
 
 
 class _OwnJson(Protocol):
+    """A class that converts itself to JSON with its own ``to_json``."""
+
     def to_json(self) -> JSON: ...
 
 
@@ -229,7 +232,7 @@ class _Codec:
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
-        """Return the record whose fields are among the keys of ``data``, which may have others as well."""
+        """Return the record whose fields are among the keys of ``data``; other keys are ignored."""
         values: dict[str, object] = {}
         for name, key, read, _, default, _, plain in self._fields:
             if key in data:
@@ -251,6 +254,7 @@ _READERS: Final[dict[object, Read]] = {}
 
 
 def _find_codec(kind: type) -> _Codec:
+    """Return the converter of a class of records, which is built at first use."""
     found = _CODECS.get(kind)
     if found is None:
         found = _CODECS[kind] = _Codec(kind)
@@ -259,7 +263,10 @@ def _find_codec(kind: type) -> _Codec:
 
 # ---------------------------------------------------------------------------------------------- field types
 def _build_exact_reader(kind: type) -> Read:
+    """Return the reader that accepts a value of exactly this type, so that a bool is not read as an int."""
+
     def read_exact(value: object) -> object:
+        """Return the value if its type is exactly the declared one, because a bool is an int too."""
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _Wrong(value, f"not of type {kind.__name__}")
         return value
@@ -301,12 +308,14 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
 
 
 def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
+    """Return the reader and the writer of a type with conditions, which the reader checks."""
     if IN_MEMORY in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
     checks = [each for each in conditions if isinstance(each, Condition)]
 
     def read(value: object) -> object:
+        """Read the value, and raise an error if it breaks one of the type's conditions."""
         found = read_type(value)
         for check in checks:
             if not check.holds(found):
@@ -318,13 +327,17 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     holds = checks[0].holds
 
     def read_quickly(value: object) -> object:
+        """Return the value if it is plainly valid; otherwise read it with every check."""
         return value if type(value) is hint and holds(value) else read(value)
 
     return read_quickly, write
 
 
 def _build_instance_reader(kind: type) -> Read:
+    """Return the reader that accepts an object in memory if it is an instance of ``kind``."""
+
     def read_instance(value: object) -> object:
+        """Return the object if it is an instance of the declared class."""
         if not isinstance(value, kind):
             raise _Wrong(value, f"not a {kind.__name__}")
         return value
@@ -341,7 +354,7 @@ def _build_class_converters(kind: type) -> tuple[Read, Write]:
     if kind is Fraction:
         return _read_fraction, str
     if hasattr(kind, "from_json"):
-        return _own(kind)
+        return _build_own_converters(kind)
     if not dataclasses.is_dataclass(kind):
         raise TypeError(f"a record has no fields of type {kind}")
     codec = _find_codec(kind)
@@ -358,6 +371,7 @@ def _pass_through(value: object) -> object:
 
 
 def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
+    """Return the reader and the writer of ``X | None``."""
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
     read, write = _build_converters(hints[0])
@@ -370,12 +384,15 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
 
 
 def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
+    """Return the reader and the writer of a list whose items have the type ``hint``."""
     read_one, write_one = _build_converters(hint)
 
     def read_list(value: object) -> object:
-        return _read_each(_require_list(value), repeat(read_one))
+        """Return a tuple of the list's items, each read by its type."""
+        return _read_items(_require_list(value), repeat(read_one))
 
     def write_list(value: object) -> JSON:
+        """Return the JSON list of the items."""
         items = cast(Sequence[JSON], value)
         return list(items) if write_one is None else [write_one(each) for each in items]
 
@@ -383,20 +400,23 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
 
 
 def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
+    """Return the reader and the writer of a tuple with a fixed number of items, each of its own type."""
     columns = [_build_converters(hint) for hint in hints]
     reads = [read for read, _ in columns]
     plain = all(write is None for _, write in columns)
     kinds = tuple(hints)
 
     def read_row(value: object) -> object:
+        """Return a tuple with each item read by its own type. The number of items is fixed."""
         row = _require_list(value)
         if tuple(map(type, row)) == kinds:
             return tuple(row)
         if len(row) != len(columns):
             raise _Wrong(value, f"not {len(columns)} values")
-        return _read_each(row, reads)
+        return _read_items(row, reads)
 
     def write_row(value: object) -> JSON:
+        """Return the JSON list of a tuple's items, each written by its own type."""
         row = cast(Sequence[JSON], value)
         return (
             list(row)
@@ -410,14 +430,17 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
 
 
 def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
+    """Return the reader and the writer of a JSON object whose keys and values have the given types."""
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
     def read_table(value: object) -> object:
+        """Return the mapping with its keys and values read by their types."""
         if not isinstance(value, Mapping):
             raise _Wrong(value, "not a table")
-        return {read_key(name): _read_at(name, read_one, each) for name, each in value.items()}
+        return {read_key(name): _read_member(name, read_one, each) for name, each in value.items()}
 
     def write_table(value: object) -> JSON:
+        """Return the JSON object of the mapping."""
         table = cast(Mapping[str, JSON], value)
         if write_one is None:
             return {str(name): each for name, each in table.items()}
@@ -426,7 +449,8 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     return read_table, write_table
 
 
-def _read_each(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
+def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
+    """Return the items as read, each by its own reader; an error names the index of the item."""
     found: list[object] = []
     try:
         for read, item in zip(reads, items, strict=False):
@@ -442,7 +466,8 @@ def _require_list(value: object) -> Sequence[object]:
     return value
 
 
-def _read_at(path: object, read: Read, value: object) -> object:
+def _read_member(path: object, read: Read, value: object) -> object:
+    """Read a value of a record, and add its key to the error if it is not of the declared type."""
     try:
         return read(value)
     except _Wrong as wrong:
@@ -457,9 +482,11 @@ def _read_fraction(value: object) -> Fraction:
 
 
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
+    """Return the reader that accepts one of the given choices and returns it."""
     known = {str(each): each for each in kinds}
 
     def read_choice(value: object) -> object:
+        """Return the given choice that the text names."""
         found = known.get(value) if isinstance(value, str) else None
         if found is None:
             raise _Wrong(value, f"not one of {', '.join(known)}")
@@ -468,10 +495,12 @@ def _build_choice_reader(kinds: Iterable[str]) -> Read:
     return read_choice
 
 
-def _own(kind: type) -> tuple[Read, Write]:
+def _build_own_converters(kind: type) -> tuple[Read, Write]:
+    """Return the functions that read and write a class with its own ``from_json`` and ``to_json``."""
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
 
     def read(value: object) -> object:
+        """Read the value with the class's own ``from_json``; any error it raises means that the value is malformed."""
         try:
             return from_own(value)
         except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:

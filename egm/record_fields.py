@@ -24,6 +24,7 @@ def _is_time(value: str) -> bool:
 
 
 def _are_different(values: tuple[str, ...]) -> bool:
+    """Return whether there are values and no two of them are equal."""
     return 0 < len(values) == len(set(values))
 
 

@@ -80,6 +80,7 @@ def write_private(path: Path, data: str | bytes) -> None:
 
 
 def _write(path: Path, data: str | bytes, mode: int) -> None:
+    """Write a new file with these permissions (``mode``), durably."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
@@ -98,6 +99,7 @@ def replace_public(path: Path, data: str | bytes) -> None:
 
 
 def _replace(path: Path, data: str | bytes, mode: int) -> None:
+    """Write a file with these permissions (``mode``), replacing any old one durably and atomically."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     _write(fresh, data, mode)

@@ -20,4 +20,5 @@ def format_first_error(error: ValidationError, data: bytes, default_place: str =
 
 
 def _escape_text(text: str, length_max: int) -> str:
+    """Return the beginning of a text as printable ASCII, other characters escaped."""
     return ascii(text[:length_max])[1:-1]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, gcd, lcm
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -383,6 +383,15 @@ class TableRules(Tableless):
     def cloth(self) -> Layout:
         """Return the layout: spots and limits in the table's current state; each family implements it."""
         raise NotImplementedError
+
+    def with_state(self, **state: object) -> Self:
+        """Return these rules with other values of the fields that hold the table's state.
+
+        The copy shares all that is cached, so none of it may depend on that state.
+        """
+        moved = object.__new__(type(self))
+        vars(moved).update(vars(self) | state)
+        return moved
 
     def layout(self) -> tuple[Spot, ...]:
         """Return the table's betting spots in its current state."""

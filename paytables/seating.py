@@ -7,7 +7,7 @@ dealt. It holds the money of its own seat only, and of the other hands it shows 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
-from paytables.contract import Bet, Draw, Json, Play, Wager, view_of_seat
+from paytables.contract import Bet, Draw, Play, Wager, view_of_seat
 from paytables.layout import TableRules
 
 #: A card that lies face down.
@@ -32,7 +32,7 @@ class SeatedRules(TableRules):
         played = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
         return played if seat is None else view_of_seat(played, seat)
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
 
         In a shared round, the option ``seat`` is the seat of this wager, and ``others`` has the bets of the
@@ -63,7 +63,7 @@ def format_hand_id(seat: int) -> str:
     return "player" if seat == 0 else f"player-{seat + 1}"
 
 
-def list_seat_hands(seats: int, **keys: Json) -> list[dict[str, Json]]:
+def list_seat_hands(seats: int, **keys: object) -> list[dict[str, object]]:
     """Return the hands of all seats for a table's presentation; those of other seats are drawn once dealt.
 
     ``keys`` are added to each: the number of its cards, for example.
@@ -76,7 +76,7 @@ def list_seat_hands(seats: int, **keys: Json) -> list[dict[str, Json]]:
     return [first, *others]
 
 
-def describe_owner(seat: int, viewer: int | None) -> dict[str, Json]:
+def describe_owner(seat: int, viewer: int | None) -> dict[str, object]:
     """Return the keys of a hand on the felt that say whose it is; none if one player plays alone."""
     if viewer is None:
         return {}

@@ -27,7 +27,7 @@ from egm.clock import Clock, SystemClock
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
 from egm.errors import OperatorError, RestartAsked
 from egm.isolated import require_isolation
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.progressive.enrolment import STICK
 from egm.record_codec import RecordError
 from egm.terminal import echo
@@ -81,12 +81,14 @@ def _run_until_stopped(
     """
 
     async def run_machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        """Run the machine until it stops; ``alone`` allows it to run without the second medium."""
         process = MachineProcess(
             folder, file, clock, say=_print_message, alone=alone, watched=watched, stick=stick
         )
         await process.run()
 
     async def show_tilt(why: str, code: str) -> None:
+        """Show on the screen why the machine's media do not respond."""
         _print_message(f"waiting: {why}")
         await serve_tilt_screen(folder, file.machine, clock, why, code=code)
 
@@ -115,6 +117,7 @@ def _run_first_start(
     """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
 
     async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
+        """Ask the staff on the screen for a cabinet file, while this process locks the state folder."""
         lock = FolderLock(folder.root)
         try:
             await ask_on_screen(folder, cabinet, seed, clock, partial(find_serial_ports, ports), stick)
@@ -122,6 +125,7 @@ def _run_first_start(
             lock.release()
 
     async def show_tilt(why: str, code: str) -> None:
+        """Show the fault on the screen until the cabinet file is changed."""
         _print_message(f"waiting: {why}")
         await wait_for_file(folder, cabinet, clock, why, code=code)
 
@@ -204,7 +208,7 @@ def main(
     first_start: bool,
 ) -> None:
     """Run the machine on the memory in STATE until asked to stop."""
-    close_process()
+    make_process_private()
     folder, clock = StateFolder(state), SystemClock()
     try:
         require_isolation("egm.app")

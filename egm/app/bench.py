@@ -40,7 +40,7 @@ from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen, make_token
 from egm.links.systemd import READY, notify
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.profiles import load_profile
 from egm.secret_files import replace_private
 from egm.terminal import echo
@@ -123,7 +123,8 @@ class Bench:
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
-        def store_if_changed() -> None:
+        def store_retained_state() -> None:
+            """Store what the simulated device retains, if it has changed."""
             nonlocal stored
             retained = {"kind": twin.kind, **twin.memory()}
             if retained != stored:
@@ -131,7 +132,7 @@ class Bench:
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private(path, json.dumps(retained))
 
-        twin.changed = store_if_changed
+        twin.changed = store_retained_state
 
     async def _refuse_second(self) -> None:
         """Raise BenchError if another bench is running on this state folder."""
@@ -225,7 +226,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the bench by its command line; return the exit status."""
-    close_process()
+    make_process_private()
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
     parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")

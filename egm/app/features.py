@@ -3,6 +3,7 @@
 from typing import Final
 
 from egm.app.machine_rules import MACHINE
+from egm.closing.feature import CLOSING
 from egm.errors import check_invariant
 from egm.host.feature import HOST
 from egm.integrity.feature import INTEGRITY
@@ -25,7 +26,7 @@ from egm.staff.service.menu import Menu
 
 #: In the order in which their rules are tried: device tests before normal operation, a failed random number
 #: generator before a service call, an award before a host's order, standing bets before any payout, a host
-#: before the machine's own payouts.
+#: before the machine's own payouts, a closed table before any bet.
 FEATURES: Final = Features(
     (
         build_device_tests_feature(no_ticket_is_asked),
@@ -35,6 +36,7 @@ FEATURES: Final = Features(
         TABLES,
         HOST,
         MONEY,
+        CLOSING,
         SEATS,
         PLAY,
         LINKS,

@@ -86,7 +86,7 @@ def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
 
 
 def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
-    """Return the game with this name or path, or None and the fault; ``key`` is the fault's place in the file."""
+    """Return the game with this name or path, or None and the fault; ``key`` is the game's key in the cabinet file."""
     try:
         return load_game(name), []
     except PaytableError as error:

@@ -338,7 +338,7 @@ class MachineProcess:
         )
         returns = {game_id: game.least_return for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
-        machine.install(GeneratorStart(self._renew_chance))
+        machine.install(GeneratorStart(self._renew_random_service))
         machine.install(self._features)
         machine.install(build_menu(self._features))
         machine.install(self._create_host_money())
@@ -379,7 +379,7 @@ class MachineProcess:
         )
 
     def _run_self_test(self) -> None:
-        """Check the journal, the levels, the games and the random number generator before any game is offered.
+        """Check journal, progressive levels, games and random number generator before any game is offered.
 
         If a check fails, take the machine out of service, with the first fault as the reason.
         """
@@ -387,7 +387,7 @@ class MachineProcess:
             self._machine.journal.self_audit()
             open_levels(self._machine)
             self._report_games(self._installed, self._refused)
-            self._renew_chance()
+            self._renew_random_service()
         except (LocalError, RngError) as error:
             self._say(f"out of service: {error}")
             for station in self._stations:
@@ -412,14 +412,14 @@ class MachineProcess:
             reasons = "; ".join(refusal.reason for refusal in refused) or "the cabinet file names none"
             raise LocalError(f"no game may be offered: {reasons}")
 
-    def _renew_chance(self) -> RandomService:
+    def _renew_random_service(self) -> RandomService:
         """Start a new random number generator, which all positions use from now on, and return it."""
-        service = self._start_chance()
+        service = self._start_random_service()
         for station in self._stations:
             station.machine.chance = service
         return service
 
-    def _start_chance(self) -> RandomService:
+    def _start_random_service(self) -> RandomService:
         return start_chance(
             profile=self._profile,
             identity=self._machine.identity,

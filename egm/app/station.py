@@ -269,7 +269,7 @@ class Station:
             ports.io_board.lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _signal(self) -> None:
-        """Update tower light and bell, for every position that the board serves."""
+        """Update tower light and bell, for every position that this position's I/O board serves."""
         board = self.ports.io_board
         if board is None:
             return

@@ -150,8 +150,8 @@ async def wait_for_file(
     serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
     watched = until or file
     try:
-        stamp_before = _stamp(watched)
-        while _stamp(watched) == stamp_before:
+        stamp_before = _read_file_stamp(watched)
+        while _read_file_stamp(watched) == stamp_before:
             await asyncio.wait({serving}, timeout=_LOOK_S)
             if serving.done():
                 return serving.result()
@@ -161,7 +161,7 @@ async def wait_for_file(
     return None
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _read_file_stamp(file: Path) -> tuple[int, int] | None:
     """Return a value that changes whenever the file does; None while it does not exist."""
     try:
         stat = file.stat()

@@ -174,12 +174,16 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
 def build_game_art(game: Game) -> GameArt:
     """Return a game's own pictures and sounds; empty for a game without files."""
 
-    def files(names: Mapping[str, str]) -> dict[str, ArtFile]:
-        """Return a game's picture or sound files as the screen receives them."""
+    def list_art_files(names: Mapping[str, str]) -> dict[str, ArtFile]:
+        """Return a game's picture or sound files, by their names, with the path and digest that the screen needs."""
         there = {key: game.assets[name] for key, name in names.items() if name in game.assets}
         return {key: ArtFile(path=str(file.path), sha256=file.digest) for key, file in there.items()}
 
-    return GameArt(look=game.art.look or "", pictures=files(game.art.pictures), sounds=files(game.art.sounds))
+    return GameArt(
+        look=game.art.look or "",
+        pictures=list_art_files(game.art.pictures),
+        sounds=list_art_files(game.art.sounds),
+    )
 
 
 def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:

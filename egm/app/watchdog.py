@@ -34,7 +34,7 @@ class AllDriversMove:
         self._before: list[int] = []
 
     def __call__(self) -> bool:
-        """Return whether every driver has made an attempt since the last call; opening a lost line counts too."""
+        """Return whether every driver has made an attempt since the last call; reopening a lost line is an attempt."""
         turns = [line.turns for line in self._lines]
         moved = not self._before or all(a > b for a, b in zip(turns, self._before, strict=True))
         self._before = turns

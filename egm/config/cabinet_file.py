@@ -269,7 +269,7 @@ class CabinetFile(_Table):
     _written: dict[str, str] = PrivateAttr(default_factory=dict)
     _text: str = PrivateAttr("")
 
-    def placed(self, folder: Path) -> Self:
+    def with_resolved_paths(self, folder: Path) -> Self:
         """Return a copy of the cabinet file with the relative paths in it resolved against ``folder``."""
         return self.model_copy(update=_resolve_table_paths(self, folder, self._written))
 
@@ -400,7 +400,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     file, faults = read(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"cabinet file {path}: {fault}" for fault in faults))
-    file = file.placed(path.absolute().parent)
+    file = file.with_resolved_paths(path.absolute().parent)
     file._text = text  # noqa: SLF001 (its own reader)
     return file
 
@@ -481,7 +481,7 @@ class StateFolder:
         return [*names, *([self.staff.name] if self._has_staff_seal() else ())]
 
     def _has_staff_seal(self) -> bool:
-        """Return whether the staff roster is signed with a machine key, which does not exist before the first start."""
+        """Return whether the staff roster is signed with a machine key; there is no key before the first start."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):

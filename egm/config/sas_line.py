@@ -9,7 +9,10 @@ from egm.config.documented import Documented
 
 
 class Group(StrEnum):
-    """Polls that are switched together. Groups based on general knowledge only are off by default."""
+    """A group of SAS polls that a line of the cabinet file switches on or off together.
+
+    Groups that rest on general knowledge of the protocol only are off by default.
+    """
 
     STANDARD = "standard"
     """Meters, games, bills, doors, identity: always on."""

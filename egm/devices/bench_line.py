@@ -17,12 +17,12 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the path of the lock file that the bench which owns the line ``link`` holds while it runs."""
+    """Return the path of the lock file of the line ``link``, which the bench holds while it runs."""
     return link.with_name(f".{link.name}.owner")
 
 
-def claim(link: Path, terminal: str) -> int:
-    """Lock the symbolic link ``link``, which leads to our pseudo-terminal ``terminal``; return the lock's descriptor.
+def lock_terminal_link(link: Path, terminal: str) -> int:
+    """Lock the symbolic link ``link``, which leads to this process's pseudo-terminal; return the lock's descriptor.
 
     The lock is held until the descriptor is closed.
     """

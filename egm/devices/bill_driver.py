@@ -169,13 +169,14 @@ class BillDriver(LineDriver[M]):
 
     @property
     def _note_codes_to_accept(self) -> list[int]:
-        """Return the protocol's codes of the notes to accept; empty if the device's values differ from ours."""
+        """Return the codes of the notes to accept; empty if the device's note values differ from the cabinet file's."""
         if self._worth.has_differences:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
 
     @property
     def _accepts_tickets(self) -> bool:
+        """Return whether tickets are enabled; never while the acceptor's note values differ from the cabinet file's."""
         return self._barcodes and not self._worth.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedWorth | None) -> None:

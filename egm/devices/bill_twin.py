@@ -128,6 +128,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _enter_phase(self, phase: Phase) -> None:
+        """Enter a phase of handling an item, and report it as the protocol requires."""
         self._phase = phase
         self._handle_phase_change(phase)
 
@@ -168,6 +169,7 @@ class BillTwin(Twin[M]):
         self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(Phase.IN_BOX))
 
     def _count_item_in_box(self) -> None:
+        """Move the bill or ticket from the acceptor into the box, and count it there."""
         paper, self._paper = self._paper, None
         if paper is not None:
             self.stacked_cents += paper.cents
@@ -311,7 +313,7 @@ class BillTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the bill acceptor's state that :meth:`memory` returned."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else Paper(**paper)

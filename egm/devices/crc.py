@@ -10,7 +10,7 @@ from typing import Final
 Table = tuple[int, ...]
 
 
-def _build_table(polynomial: int) -> Table:
+def _build_crc_table(polynomial: int) -> Table:
     def shift_byte(value: int) -> int:
         for _ in range(8):
             value = (value >> 1) ^ polynomial if value & 1 else value >> 1
@@ -19,8 +19,8 @@ def _build_table(polynomial: int) -> Table:
     return tuple(shift_byte(value) for value in range(256))
 
 
-_KERMIT: Final = _build_table(0x8408)
-_MODBUS: Final = _build_table(0xA001)
+_KERMIT: Final = _build_crc_table(0x8408)
+_MODBUS: Final = _build_crc_table(0xA001)
 
 
 def _update_crc(table: Table, crc: int, data: bytes) -> int:

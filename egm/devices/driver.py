@@ -51,7 +51,7 @@ class OrderTimer:
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Set the sum to zero, because there is no order or it has made progress."""
+        """Set the order's seconds to zero, because there is no order or it has made progress."""
         self.seconds, self._counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
@@ -204,10 +204,11 @@ class LineDriver(ABC, Generic[M]):
         return True
 
     def _count_refused(self, error: ProtocolError) -> None:
+        """Count bytes of the device that are no valid message, and report why."""
         self.exchanges.refused += 1
         self._emit(LineError(device=self._name, text=str(error)))
 
-    def _read(self, parse: Callable[[M], T], message: M) -> T | None:
+    def _parse_or_refuse(self, parse: Callable[[M], T], message: M) -> T | None:
         """Return the message as ``parse`` decodes it, or None after counting it as refused."""
         try:
             report = parse(message)

@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """The item that a cutter has cut from the front of the buffer: a message or an error, and its ``size`` in bytes."""
+    """What was cut from the front of the received bytes: a message or an error, and its ``size`` in bytes."""
 
     size: int
     item: T | ProtocolError

@@ -390,7 +390,7 @@ class Devices:
     hopper: Hopper | None = None
 
     @property
-    def the_acceptor(self) -> BillAcceptor:
+    def require_acceptor(self) -> BillAcceptor:
         """Return the bill acceptor. Raises InvariantError if the machine has none."""
         if self.acceptor is None:
             raise InvariantError("a paper without an acceptor")

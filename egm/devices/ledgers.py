@@ -17,7 +17,7 @@ from egm.devices.interface import Content, PrintState, TicketJob
 
 
 class LedgerOrderError(Exception):
-    """The error that a step was out of order; the text names the step, and what is open."""
+    """The error that a driver reported a step to its ledger out of order; the text names the step and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
@@ -57,7 +57,7 @@ class EscrowLedger(Protocol):
         """Credit the note or ticket being stacked, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
-        """Close a VENDED record: the acceptor will not report this note or ticket again."""
+        """Close the record of a credited note or ticket: the acceptor will not report it again."""
 
     def void_unstacked_paper(self, why: str) -> None:
         """Close an ORDERED record without credit: the note or ticket never reached the box."""

@@ -130,6 +130,7 @@ class PrinterDriver(LineDriver[M]):
         self._answered_at = now if unbroken else None
 
     def _handle_missing_line(self) -> None:
+        """Treat the status of the ticket being printed as unknown while the printer's line cannot be opened."""
         self._answered_at = None
         record = self._ledger.pending()
         if record is not None:
@@ -143,6 +144,7 @@ class PrinterDriver(LineDriver[M]):
         return now - self._since
 
     def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
+        """Record the state of the ticket being printed, and report it."""
         self._ledger.moved(record.job.job_id, state, detail)
         self._since = None
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))

@@ -111,7 +111,7 @@ class PrinterTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the printer's state that :meth:`memory` returned."""
         self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
         self.printed = list(memory["printed"])
         self.power_restored()

@@ -58,12 +58,18 @@ class TransientEscrowLedger:
         self._record = replace(record, phase=EscrowPhase.VENDED)
 
     def vend_confirmed(self) -> None:
-        """Close a VENDED record. Raises LedgerOrderError if none exists."""
+        """Close the record of a credited note or ticket, because the acceptor has confirmed that it is stacked.
+
+        Raises LedgerOrderError if there is no such record.
+        """
         self._require_record(EscrowPhase.VENDED)
         self._record = None
 
     def void_unstacked_paper(self, why: str) -> None:
-        """Close an ORDERED record without credit. Raises LedgerOrderError if none exists."""
+        """Close the record of a note or ticket ordered to the box but not stacked; nothing is credited.
+
+        Raises LedgerOrderError if there is no such record.
+        """
         self._require_record(EscrowPhase.ORDERED)
         self._record = None
         self.refused.append(why)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from egm.devices.bench_line import claim, find_owner_lock
+from egm.devices.bench_line import find_owner_lock, lock_terminal_link
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 
 M = TypeVar("M")
@@ -93,14 +93,14 @@ class Port:
         """Plug the cable in: the line is a new pseudo-terminal under the same name."""
         if self.is_plugged_in:
             return
-        self._master, self._slave = self._make_pair()
+        self._master, self._slave = self._open_both_ends()
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read_available)
 
-    def _make_pair(self) -> tuple[int, int]:
-        """Create the pseudo-terminal, and lock its link for this process."""
+    def _open_both_ends(self) -> tuple[int, int]:
+        """Create the pseudo-terminal, lock its link for this process, and return the descriptors of both ends."""
         pair = make_pair(self.link)
-        self._owner = claim(self.link, os.ttyname(pair[1]))
+        self._owner = lock_terminal_link(self.link, os.ttyname(pair[1]))
         return pair
 
     def unplug(self) -> None:
@@ -129,10 +129,10 @@ class Port:
                 continue
             self._heard_until = max(loop.time(), self._heard_until) + self._pace * len(piece)
             self._inbox.append(piece)
-            loop.call_at(self._heard_until, self._hear_next_piece)
+            loop.call_at(self._heard_until, self._process_received_block)
 
-    def _hear_next_piece(self) -> None:
-        """Process the next piece of the received data."""
+    def _process_received_block(self) -> None:
+        """Process the next block of bytes that the simulated device received."""
         self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def receive(self, data: bytes) -> None:
@@ -145,7 +145,7 @@ class Port:
             heard(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
-        """Return the data as pieces to send: single bytes if replies are split, else all at once."""
+        """Return the data as blocks to send: single bytes if replies are split, else all at once."""
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
@@ -168,7 +168,7 @@ class Port:
         self._free_at = at
 
     def _write_next_bytes(self) -> None:
-        """Write the next piece of a reply to the line; drop it if the cable was replaced or nobody reads."""
+        """Write the next bytes of a reply to the line; drop them if the cable was replaced or nobody reads."""
         data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:
@@ -223,7 +223,7 @@ class Twin(ABC, Generic[M]):
         return {}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state that :meth:`memory` returned, as a device that is switched on again."""
+        """Restore the device's state that :meth:`memory` returned, as if the device were switched on again."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:
@@ -265,6 +265,7 @@ class Twin(ABC, Generic[M]):
         """Schedule a later step of the device's mechanics; a power loss cancels it."""
 
         def run_step() -> None:
+            """Run the scheduled step of the simulated device, and report that its state has changed."""
             self._timers.discard(timer)
             then()
             self.changed()

@@ -137,7 +137,7 @@ def ask_host(machine: Machine, event: Event) -> None:
         _return_ticket(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
-        machine.state(Devices).the_acceptor.hold(paper.escrow)
+        machine.state(Devices).require_acceptor.hold(paper.escrow)
         machine.notice = Notice(code="ticket_is_checked")
 
 
@@ -177,7 +177,7 @@ def stack_authorised(machine: Machine, event: Event) -> None:
             )
         },
     )
-    machine.state(Devices).the_acceptor.stack(inquiry.escrow)
+    machine.state(Devices).require_acceptor.stack(inquiry.escrow)
 
 
 def return_inquired(machine: Machine, event: Event) -> None:
@@ -203,7 +203,7 @@ def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason
         HostVoucherRefused(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
     )
-    machine.state(Devices).the_acceptor.return_bill(inquiry.escrow)
+    machine.state(Devices).require_acceptor.return_bill(inquiry.escrow)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 

@@ -356,7 +356,7 @@ class SoftwareCheckRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareVerified:
-    """Every file is as signed."""
+    """A verification found every software file as signed."""
 
     version: str
     """The signed release."""
@@ -366,7 +366,7 @@ class SoftwareVerified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareDiffers:
-    """Files are not as signed."""
+    """A verification found software files that are not as signed."""
 
     trouble: tuple[str, ...]
     """The files that differ, and how."""

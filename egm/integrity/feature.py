@@ -11,7 +11,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.integrity.memory_watch import create_memory_watch
 from egm.integrity.notices import iter_notices
-from egm.integrity.records import Held
+from egm.integrity.records import DisablingRecord
 from egm.integrity.rules import RULES
 from egm.integrity.software import create_reverification
 from egm.kernel.entries import list_entries
@@ -39,7 +39,7 @@ INTEGRITY: Final = Feature(
         IntegrityKey.BOOTS: Cents,
         IntegrityKey.SERVICE: bool,
         IntegrityKey.OUT_OF_SERVICE: entries.OutOfService,
-        IntegrityKey.DISABLED: Held,
+        IntegrityKey.DISABLED: DisablingRecord,
         IntegrityKey.HARD_METERS: tuple[int, ...],
         IntegrityKey.MEDIUM_REPLACED: str,
         IntegrityKey.SOFTWARE: entries.InstalledSoftware,

@@ -41,7 +41,7 @@ class HardMeters:
             await asyncio.sleep(_FOLLOW_SECONDS)
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
-        """Trigger another update of the counters after a change of the machine."""
+        """Trigger another update of the mechanical counters after a change of the machine."""
         self._news.set()
 
     def send_totals(self) -> bool:

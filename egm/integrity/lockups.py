@@ -28,7 +28,7 @@ from egm.integrity.entries import (
 )
 from egm.integrity.events import Disabled, DoorChange, Enabled, Failure, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.records import Held
+from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event, EventType, FaultChange, SupersededBy
 from egm.kernel.faults import get_fault
 from egm.kernel.keys import KernelKey
@@ -127,7 +127,7 @@ def record_disabled(machine: Machine, event: Event) -> None:
     disabled = event.of(Disabled)
     if disabled.source in list_disabling_sources(machine):
         return
-    record = Held(reason=disabled.reason, since=machine.clock.now().isoformat())
+    record = DisablingRecord(reason=disabled.reason, since=machine.clock.now().isoformat())
     machine.post(
         SERVICE_DISABLED,
         ServiceDisabled(source=disabled.source, reason=record.reason, since=record.since),

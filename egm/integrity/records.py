@@ -6,7 +6,7 @@ from egm.record_fields import Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class DisablingRecord:
     """Why a host, a link or an operator holds the machine out of service, and since when."""
 
     reason: str

@@ -222,13 +222,13 @@ class Entries:
 
     def find_subject(self, entry: StoredEntry) -> str:
         """Return a journal entry's kind and, after a colon, its subject if it has one (``door.opened:main``)."""
-        form = self._first_form(entry.kind)
+        form = self._find_first_form(entry.kind)
         subject = "" if form is None else form.format_subject(entry)
         return f"{entry.kind}:{subject}" if subject else entry.kind
 
     def find_significance(self, entry: StoredEntry) -> Significance | None:
         """Return the significance of a journal entry, or None if it is no significant event."""
-        form = self._first_form(entry.kind)
+        form = self._find_first_form(entry.kind)
         return None if form is None else form.find_significance(form.format_subject(entry))
 
     def iter_significant(self) -> Iterator[tuple[str, Significance]]:
@@ -238,7 +238,7 @@ class Entries:
         subject, once for each pattern.
         """
         for kind in self._by_kind:
-            form = self._first_form(kind)
+            form = self._find_first_form(kind)
             declared = None if form is None else form.significance
             if isinstance(declared, Mapping):
                 yield from ((f"{kind}:{pattern}", significance) for pattern, significance in declared.items())
@@ -264,7 +264,7 @@ class Entries:
         """Return whether the log of events shows entries of a kind; True for a kind that no feature declares."""
         return not any(form.is_bookkeeping for form in self.of(kind))
 
-    def _first_form(self, kind: str) -> AnyEntry | None:
+    def _find_first_form(self, kind: str) -> AnyEntry | None:
         """Return the first declared form of a kind of journal entry, or None for an unknown kind."""
         return next(iter(self.of(kind)), None)
 

@@ -43,7 +43,7 @@ class EventName(StrEnum):
 
 
 class EventType(EventName):
-    """Events that the machine itself declares."""
+    """The events that the machine itself declares; features declare further ones."""
 
     # the machine itself
     AFTER_EVENT = "after_event"

@@ -36,8 +36,8 @@ class _Message(BaseModel):
 class LongOdds(_Message):
     """An award with odds so long that they must be shown (Ontario 10.1): once in ``one_in`` games.
 
-    ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the stage of the
-    game that pays the award, empty for a progressive level or a prize in kind.
+    ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the base game or
+    feature that pays the award, empty for a progressive level or a prize in kind.
     """
 
     name: str
@@ -383,7 +383,10 @@ class Hello(_Message):
 
 
 class Play(_Message):
-    """A durable outcome to show. ``display`` is what the family's evaluation returned for this game."""
+    """Message with a game's outcome, which is durable, for the screen to show.
+
+    ``display`` is what the family's evaluation returned for this game.
+    """
 
     type: Literal["play"] = "play"
     play_id: str

@@ -13,12 +13,12 @@ from egm.errors import OperatorError
 
 #: The width and height of the picture, and the fixed-point factor of the map's coefficients.
 UNIT: Final = 1 << 16
-Place = tuple[int, int]
+TouchPoint = tuple[int, int]
 Matrix = tuple[int, ...]
 """``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
 _SHARES: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
 #: Centres of the crosses, in the order in which they are touched.
-CROSSES: Final[tuple[Place, ...]] = tuple((UNIT * x // 10, UNIT * y // 10) for x, y in _SHARES)
+CROSSES: Final[tuple[TouchPoint, ...]] = tuple((UNIT * x // 10, UNIT * y // 10) for x, y in _SHARES)
 #: Tolerance for the finger's inaccuracy and the panel's non-linearity.
 _NEAR: Final = UNIT // 40
 #: No touch is detected farther from the picture than this.
@@ -29,7 +29,7 @@ class CalibrationError(OperatorError):
     """Touches from which no calibration can be computed; the text says why."""
 
 
-def fit(touches: Sequence[Place]) -> Matrix:
+def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     """Return the calibration map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
     if len(touches) != len(CROSSES) or any(
         not -_FAR <= value <= _FAR for place in touches for value in place
@@ -51,7 +51,7 @@ def fit(touches: Sequence[Place]) -> Matrix:
     return tuple(matrix)
 
 
-def calibrate_touch(matrix: Matrix, x: int, y: int) -> Place:
+def calibrate_touch(matrix: Matrix, x: int, y: int) -> TouchPoint:
     """Return the true position of a detected touch; the detected position itself if the map ``matrix`` is empty."""
     if not matrix:
         return x, y

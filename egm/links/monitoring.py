@@ -135,6 +135,7 @@ class Monitoring:
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:
+            """Report to the machine that the metrics were read; does nothing once the machine has stopped."""
             with contextlib.suppress(RuntimeError):  # the machine has stopped meanwhile
                 loop.call_soon_threadsafe(self._context.handle, event)
 

@@ -19,7 +19,7 @@ from egm.memory_clear.claim_book import Claim
 from egm.memory_clear.claims import list_claims
 from egm.memory_clear.entries import TRANSFERS_UNPROVED, DecidedClaim, TransfersUnproved
 from egm.memory_clear.evidence import Evidence
-from egm.people import Recorded
+from egm.people import RecordedRoster
 from egm.record_codec import to_json
 from egm.staff.keys import StaffKey
 from meters import Transaction
@@ -41,7 +41,7 @@ _STANDINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One claim on the old memory for persons to decide: the ``proposed`` version, and that of each copy.
+    """One claim on the memory to be cleared, for persons to decide: the ``proposed`` version, and that of each copy.
 
     ``proved`` says that the two copies together prove the proposed version as of the last entry read.
     ``later_entries`` says whether entries after that one are known to be ``missing``, or ``unknown`` because
@@ -55,12 +55,12 @@ class Proposal:
 
     @property
     def id(self) -> str:
-        """Return the id of the claim."""
+        """Return the id of the memory-clear claim."""
         return self.proposed.id
 
     @property
     def standing(self) -> str:
-        """Return how well the copies of the old memory support the claim, or that it cannot be read."""
+        """Return how well the copies of the old memory support the memory-clear claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.copies.get("first"), self.copies.get("second")
@@ -76,7 +76,7 @@ class Proposal:
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions on the claim: carried, paid or ended.
+        """Return the possible decisions on the memory-clear claim: carried, paid or ended.
 
         Nothing may be owed if only one copy has the claim and it is not proved, or if the amount may have
         been paid in an entry that cannot be read.
@@ -88,7 +88,7 @@ class Proposal:
         )
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the claim and its support by the copies as JSON for scripts."""
+        """Return the memory-clear claim, and how the copies of the old memory support it, as JSON for scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
@@ -101,7 +101,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The persons' decision on a claim of the old memory.
+    """The persons' decision on one memory-clear claim.
 
     ``amount_cents`` and ``by`` state what was paid by hand, and by whom; ``copy`` is the copy to follow.
     """
@@ -114,7 +114,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ClaimInspection:
-    """The result of an inspection of the old memory, with the claims on it."""
+    """The result of inspecting a memory before it is cleared: the claims on it, with what each copy says."""
 
     inspection: Inspection[Evidence]
     proposals: tuple[Proposal, ...]
@@ -126,17 +126,17 @@ class ClaimInspection:
         return bool(self.inspection.first.sequence or self.inspection.second.sequence)
 
     @property
-    def staff_recorded(self) -> Recorded:
+    def staff_recorded(self) -> RecordedRoster:
         """Return the last change of the staff roster that the old memory records, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
-        stored = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
+        stored = (RecordedRoster.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(stored, key=lambda recorded: recorded.number)
 
 
 def inspect_claims(
     state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
 ) -> ClaimInspection:
-    """Inspect an old memory and derive the claims on it, changing nothing.
+    """Inspect a memory that is to be cleared, and derive the claims on it; change nothing.
 
     ``features`` are the features of the machine that wrote the memory.
     """
@@ -163,7 +163,7 @@ def inspect_claims(
 def _collect_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[dict[str, Claim], Transaction | None]:
-    """Return the claims of one history by id, and the entry that carries over other state, or None."""
+    """Return the memory-clear claims of one copy of the old memory, by id, and the entry that carries over the rest."""
     claims, carried_state = list_claims(history, features)
     return {claim.id: claim for claim in claims}, carried_state
 
@@ -171,19 +171,19 @@ def _collect_claims(
 def _list_copies_with_claim(
     claims_by_copy: Mapping[str, Mapping[str, Claim]], claim: str
 ) -> dict[str, Claim]:
-    """Return the claim with this id in each copy of the old memory that has it, by the copy's name."""
+    """Return the memory-clear claim with this id in each copy of the old memory that has it, by the copy's name."""
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
 def _find_later_entries(inspection: Inspection[Evidence]) -> LaterEntries:
-    """Return whether the machine had acknowledged entries after the last one that can be read."""
+    """Return whether journal entries are missing that the machine had acknowledged after the last readable one."""
     if not inspection.acknowledged:
         return "unknown"
     return "missing" if inspection.acknowledged > inspection.together.sequence else "none"
 
 
 def _propose_larger_copy(copies: dict[str, Claim], later: LaterEntries) -> Proposal:
-    """Return a proposal for a claim on which the two copies contradict each other: the larger amount."""
+    """Return a proposal for a memory-clear claim on which the copies contradict each other: the larger amount."""
     return Proposal(max(copies.values(), key=lambda claim: claim.amount), copies, False, later)
 
 
@@ -233,7 +233,10 @@ def prepare_clearance(
 
 
 def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
-    """Return the version of a claim that the persons follow. Raises :class:`ClearRefused` if they must name a copy."""
+    """Return the copy's version of a memory-clear claim that the persons follow.
+
+    Raises :class:`ClearRefused` if they must name a copy.
+    """
     if not decision.copy:
         if proposal.standing == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
@@ -244,7 +247,7 @@ def _choose_copy(proposal: Proposal, decision: Decision) -> Claim:
 
 
 def _list_opening_entries(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Transaction, ...]:
-    """Return the entries with which the new journal carries over, ends or pays a claim, as decided.
+    """Return the entries with which the new journal carries over, ends or pays a memory-clear claim, as decided.
 
     Raises :class:`ClearRefused` if the decision is not possible.
     """
@@ -266,7 +269,7 @@ def _list_opening_entries(claim: Claim, proposal: Proposal, decision: Decision) 
 def _describe_decision(
     proposal: Proposal, decision: Decision, entries: Iterable[Transaction]
 ) -> DecidedClaim:
-    """Return what the first entry of the new journal records about a claim and its decision."""
+    """Return what the first entry of the new journal records about a memory-clear claim and its decision."""
     is_paid = decision.act == PAID
     return DecidedClaim(
         id=proposal.id,
@@ -283,7 +286,7 @@ def _describe_decision(
 
 
 def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
-    """Return the entry that blocks host transfers until the host registers again.
+    """Return the new journal's entry that blocks host transfers until the host registers the machine again.
 
     Return no entry if it is proved that no transfer is missing.
     """

@@ -37,7 +37,7 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that the old memory owes, with the new journal's entries for each possible decision.
+    """One thing owed according to a memory to be cleared, with the new journal's entries for each possible decision.
 
     ``amount`` is in minor units, exact; ``says`` has the details for the person who decides. ``carried``,
     ``paid`` and ``ended`` are the new journal's entries if the claim is carried over, paid by hand (at least
@@ -57,17 +57,17 @@ class Claim:
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """Return the possible decisions on the claim: carried, paid or ended."""
+        """Return the possible decisions on the memory-clear claim: carried, paid or ended."""
         acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
         return tuple(act for act, possible in acts if possible is not None)
 
     def is_same_claim(self, other_claim: "Claim | None") -> bool:
-        """Return whether the claim in the memory's other copy has the same amount and details."""
+        """Return whether the memory-clear claim has the same amount and details in the memory's other copy."""
         return other_claim is not None and (self.amount, self.says) == (other_claim.amount, other_claim.says)
 
 
 class ClaimBook:
-    """The claims that one history of the old memory supports, and the parts of its state that they account for."""
+    """The memory-clear claims that one copy of the old memory supports, and the state that they account for."""
 
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys
@@ -96,10 +96,10 @@ class ClaimBook:
         state: Mapping[str, JSON] = _NOTHING,
         record: Mapping[str, JSON] = _NOTHING,
     ) -> Transaction:
-        """Return an entry of the new journal about a claim; without ``id``, its id contains the old journal's mark.
+        """Return an entry of the new journal about a memory-clear claim.
 
-        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's
-        entries.
+        Without ``id``, its id contains the old journal's mark (the start of a hash). ``kind`` is the entry's
+        kind unless ``entry_kind`` names another; ``number`` distinguishes the claim's entries.
         """
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self.mark}",
@@ -112,7 +112,7 @@ class ClaimBook:
         )
 
     def fund(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return transfers that provide the credit that ``flows`` take, from what the old journal owed."""
+        """Return the transfers by which the new journal provides the credit that ``flows`` take."""
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit(flow.source):
@@ -124,7 +124,7 @@ class ClaimBook:
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, JSON]:
-        """Return the old memory's values under these names, and mark them as accounted for by a claim."""
+        """Return the old memory's values under these names, and mark them as accounted for by a memory-clear claim."""
         values = {name: self.state[name] for name in names if name in self.state}
         self.used |= values.keys()
         return values
@@ -132,7 +132,7 @@ class ClaimBook:
     def reserve_again(
         self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Return entries by which the new journal makes the old journal's reservations again, under their ids.
+        """Return the entries by which the new journal repeats the old journal's reservations, under their ids.
 
         Each is preceded by an entry that provides the credit it reserves. ``state`` is stored with the last
         one.
@@ -159,11 +159,11 @@ class ClaimBook:
         return self.seen.reserved_as.get(reservation.id, reservation.kind)
 
     def add(self, claim: Claim) -> None:
-        """Add a claim to the book."""
+        """Add a memory-clear claim to the book."""
         self.claims.append(claim)
 
     def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Let ``make`` add the claim for a stored value; a malformed value becomes a claim that persons must decide."""
+        """Let ``make`` add the memory-clear claim for a stored value; persons must decide about a malformed value."""
         snapshot = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
         try:
             make(self, name)
@@ -176,7 +176,7 @@ class ClaimBook:
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
-        """Claim each pending reservation of money in the old journal that no storage key accounts for."""
+        """Add a memory-clear claim for each pending reservation of money that no storage key accounts for."""
         for reservation in list(self.pending.values()):
             name = f"reservation:{reservation.id}"
             self.add(
@@ -198,7 +198,7 @@ class ClaimBook:
         return (self.entry(claim, ENDED, transfers=funds),)
 
     def credits(self) -> None:
-        """Add claims for the players' credit for which no other claim accounts, by kind and position."""
+        """Add memory-clear claims for the players' credit that no other claim includes, by kind and position."""
         for name in sorted(self.ledger.accounts()):
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
             if cents <= 0:
@@ -222,11 +222,11 @@ class ClaimBook:
     def _build_paid_entries(
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
-        """Return the function that builds the new journal's entry for a claim paid by hand in full."""
+        """Return the function that builds the new journal's entry for a memory-clear claim paid by hand in full."""
         return lambda _: (self.entry(claim, PAID, transfers=flows),)
 
-    def identifiers(self) -> None:
-        """Add a claim that carries over the identifiers of past host transfers, which must not move money again."""
+    def carry_transfer_identifiers(self) -> None:
+        """Add a memory-clear claim that carries over the ids of past host transfers, so that none moves money again."""
         identifiers = sorted(self.seen.identifiers)
         if not identifiers:
             return
@@ -251,7 +251,7 @@ class ClaimBook:
         )
 
     def carried_state(self) -> Transaction | None:
-        """Return the entry that carries over the state for which no claim accounts, or None if none exists.
+        """Return the entry that carries over the stored state that is part of no memory-clear claim, or None.
 
         State that is specific to the old journal is left out.
         """
@@ -270,14 +270,14 @@ class ClaimBook:
         return self.entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
     def _is_specific_to_journal(self, name: str) -> bool:
-        """Return whether a stored value is dropped because it only concerned the old journal."""
+        """Return whether a memory clear drops a stored value, because it only concerned the old journal."""
         key = self.keys.of(name)
         return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """Maker of the claim for a storage key with the fate OWED; a feature offers one for each of its keys."""
+    """Maker of the memory-clear claim for a storage key with the fate OWED; a feature offers one for each such key."""
 
     key: Key
     make: Callable[[ClaimBook, str], None]
@@ -306,5 +306,5 @@ def is_restricted(name: str) -> bool:
 
 
 def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:
-    """Return transfers as JSON for the description of a claim: source, target and amount of each."""
+    """Return transfers as JSON for the description of a memory-clear claim: source, target and amount of each."""
     return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

@@ -57,9 +57,9 @@ _HELD: Final = ("current", "hidden", "overflow", "won")
 def list_claims(
     history: Salvage[Evidence], features: Features
 ) -> tuple[tuple[Claim, ...], Transaction | None]:
-    """Return every claim that a history of the old memory supports, and the entry that carries over other state.
+    """Return every memory-clear claim that one copy of the old memory supports, and the entry with the remaining state.
 
-    The entry is None if there is no other state.
+    The entry is None if nothing else is stored.
     """
     book = ClaimBook(history, features.keys)
     for key, describe in list_claim_makers(features).items():
@@ -68,13 +68,13 @@ def list_claims(
                 book.describe(describe, name)
     book.claim_keyless_reservations()
     book.credits()
-    book.identifiers()
+    book.carry_transfer_identifiers()
     return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.carried_state()
 
 
 # ---------------------------------------------------------------------------------------------- paper
 def _claim_paper(book: ClaimBook, name: str) -> None:
-    """Add the claim for a bill or ticket that was sent to the box and neither credited nor returned."""
+    """Add the memory-clear claim for a bill or ticket that was sent to the box and neither credited nor returned."""
     paper = book.read(PaperRecord, name)
     reservation = book.pending.pop(paper.id, None)
     if reservation is None:  # it is already credited: only the driver has not finished
@@ -100,7 +100,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- payouts
 def _claim_pay_out(book: ClaimBook, name: str) -> None:
-    """Add the claim for credit that is being paid out as a ticket or in coins."""
+    """Add the memory-clear claim for credit that is being paid out as a ticket or in coins."""
     pay_out, position = book.read(CashOutRecord, name), parse_position(name)
     reservation = book.pending.pop(pay_out.id, None)
     if reservation is None:
@@ -143,7 +143,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
 
 
 def _claim_coins_paid(book: ClaimBook, name: str) -> None:
-    """Add the claim for coins that the hopper has paid and that are not deducted from the credit yet."""
+    """Add the memory-clear claim for coins that the hopper has paid and that are not deducted from the credit yet."""
     record, position = book.read(CoinsGone, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
@@ -156,7 +156,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- in dispute
 def _claim_dispute(book: ClaimBook, name: str) -> None:
-    """Add the claim for a dispute, which is carried over and decided on the new machine."""
+    """Add the memory-clear claim for a dispute, which is carried over and decided on the new machine."""
     disputed, state = book.read(DisputedAmount, name), book.take(name)
     reservation = book.pending.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
@@ -177,7 +177,7 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
 
 
 def _claim_ruling(book: ClaimBook, name: str) -> None:
-    """Add the claim for a dispute whose ruling is not posted yet.
+    """Add the memory-clear claim for a dispute whose ruling is not posted yet.
 
     It is carried over, to be posted from the credit that is reserved for it.
     """
@@ -201,7 +201,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- by hand
 def _claim_handpay(book: ClaimBook, name: str) -> None:
-    """Add the claim for money and merchandise prizes that wait for an attendant."""
+    """Add the memory-clear claim for money and merchandise prizes that wait for an attendant."""
     handpay, position = book.read(HandpayRecord, name), parse_position(name)
     ids = (handpay.instead_of, handpay.id)
     reservation = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
@@ -223,7 +223,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
 
 
 def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
-    """Add the claim for a hand-pay that is being moved into the register of unclaimed money."""
+    """Add the memory-clear claim for a hand-pay that is being moved into the register of unclaimed money."""
     unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
     flows = unclaimed.transfers
     funds = book.fund(flows)
@@ -236,7 +236,7 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- games
 def _claim_game(book: ClaimBook, name: str) -> None:
-    """Add the claim for an open game; the new machine displays it again and ends it with its recorded outcome."""
+    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded."""
     position, play_id = parse_position(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
@@ -256,7 +256,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     decides = outcome is not None and table in book.state  # the outcome decides the standing bets
     state = book.take(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.staked or ())
-    awards = [(hit.pool, _award_cents(hit, wins)) for hit in game.levels.hits]
+    awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game.win_cents
     back_cents = (0 if game.returned else game.push_cents) + game.standing_cents
@@ -300,7 +300,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
 
 
 def _claim_table(book: ClaimBook, name: str) -> None:
-    """Add the claim for a table between two games and the bets left on it."""
+    """Add the memory-clear claim for a table between two games and the bets left on it."""
     table, state = book.read(TableRecord, name), book.take(name)
     claim, cents = name, table.standing_cents
     by_hand = (book.entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
@@ -319,7 +319,7 @@ def _claim_table(book: ClaimBook, name: str) -> None:
 def _build_game_entry(
     book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return the new journal's entry that carries over a game with its record."""
+    """Return the new journal's entry by which a memory clear carries over a game with its record."""
     start_id = f"{play_id}.start"
     dims = book.seen.dims.get(play_id, {})
     return book.entry(
@@ -328,13 +328,13 @@ def _build_game_entry(
 
 
 def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
-    """Return the stored hits of linked progressive levels that their controller has not closed, by key."""
+    """Return the old memory's hits of linked progressive levels that their controller has not closed, by key."""
     return {
         key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
     }
 
 
-def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
+def _find_award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit: what the controller awarded, or else the recorded one."""
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
     return hit.amount_cents if record is None else record.amount_cents
@@ -342,7 +342,7 @@ def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
 
 # ---------------------------------------------------------------------------------------------- levels
 def _claim_level(book: ClaimBook, name: str) -> None:
-    """Add the claim for a stand-alone progressive level, carried over exactly as a fraction."""
+    """Add the memory-clear claim for a stand-alone progressive level, carried over exactly as a fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
     state = book.take(name)
     level = book.read(Level, name)
@@ -365,7 +365,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 
 
 def _claim_contributions(book: ClaimBook, name: str) -> None:
-    """Add the claim for contributions to a linked level that the level's controller may not have counted."""
+    """Add the memory-clear claim for contributions to a linked level that its controller may not have counted."""
     pool, link = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
     book.take(name)
     fed = {
@@ -393,12 +393,12 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
 
 
 def _is_uncounted(share: Share, pool: str, last_counted: int) -> bool:
-    """Return whether a contribution goes to this pool and comes after the last one that its controller counted."""
+    """Return whether a contribution to this pool comes after the last one that its controller has counted."""
     return share.pool == pool and share.sequence is not None and share.sequence > last_counted
 
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:
-    """Add the claim for a linked level's hit in an ended game that the level's controller has not closed."""
+    """Add the memory-clear claim for a linked level's hit in an ended game that its controller has not closed."""
     state = book.take(name)
     hit = book.read(ClaimRecord, name)
     says = {"pool": hit.pool, "way": hit.way, "amount_cents": hit.amount_cents}
@@ -406,7 +406,7 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
-    """Add the claim for a progressive prize that cannot be proved; it is carried over with its game."""
+    """Add the memory-clear claim for a progressive prize that cannot be proved; it is carried over with its game."""
     state = book.take(name)
     prize = book.read(HeldPrize, name)
     game = book.seen.games.get(prize.play_id)
@@ -420,7 +420,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
-    """Add the claim for the machine's registration for host transfers, which is carried over."""
+    """Add the memory-clear claim for the machine's registration for host transfers, which is carried over."""
     state = book.take(name)
     book.add(
         Claim(
@@ -434,7 +434,10 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
 
 
 def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """Return, for each storage key with the fate OWED, the function that adds its claims; features' keys included."""
+    """Return the function that adds the memory-clear claims of each storage key with the fate OWED.
+
+    The keys of added features are included.
+    """
     return {**CLAIMS, **{maker.key: maker.make for maker in features.offered(ClaimMaker)}}
 
 
@@ -468,6 +471,6 @@ WITH: Final[Mapping[Key, Key | None]] = {
 def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
     """Return the transfers of a reservation that take the player's credit, without those of coin stocks.
 
-    A stock of coins is not carried over.
+    A memory clear carries no stock of coins over.
     """
     return tuple(flow for flow in reservation.transfers if is_credit(flow.source))

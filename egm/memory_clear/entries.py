@@ -21,7 +21,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedClaim:
-    """A claim of the old memory, and the decision on it."""
+    """One memory-clear claim, and the decision on it."""
 
     id: str
     """The id of the claim."""
@@ -47,7 +47,7 @@ class DecidedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleared:
-    """The clear by which a journal began: by whom, why, and the entries that follow."""
+    """The memory clear by which a journal began: by whom, why, and the entries that follow."""
 
     person: Words
     second_person: Words
@@ -69,7 +69,7 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineGenesis:
-    """A journal begins: of which machine, with which public key, and by which clear if by one."""
+    """A journal began: its machine, the machine's public key, and the memory clear that began it, if one did."""
 
     format: Cents
     """The version of the journal's format."""
@@ -83,7 +83,7 @@ class MachineGenesis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransfersUnproved:
-    """Transfers may be missing in what was read of the memory; none is executed until the host registers."""
+    """Host transfers may be missing in a cleared memory, so none is executed until the host registers the machine."""
 
     acknowledged: Count
     """The last entry that the machine is known to have acknowledged."""
@@ -93,7 +93,7 @@ class TransfersUnproved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferIdentifiers:
-    """Transfers that have moved value before a memory clear, which must not move it again."""
+    """Host transfers that moved value before a memory clear, and must not move it again."""
 
     claim: Literal["transfers"] = "transfers"
     """The claim of the clear that carries them."""
@@ -103,7 +103,7 @@ class TransferIdentifiers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateKept:
-    """The state that no claim accounts for is carried over; ``ended``: the entries that ended the last tickets."""
+    """Stored state in no memory-clear claim is carried over; ``ended``: the entries that ended the last tickets."""
 
     claim: Literal[""] = ""
     ended: tuple[str, ...]

@@ -39,7 +39,10 @@ _HEARD_LATE: Final = 64
 
 
 class Evidence:
-    """What the entries of one history show about games, rounds and transfers; fed with each entry in order."""
+    """What the entries of one copy of a memory to be cleared show about games, rounds and transfers.
+
+    Each entry is added in order.
+    """
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
@@ -60,7 +63,7 @@ class Evidence:
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Update the evidence for claims with one journal entry."""
+        """Update the evidence for memory-clear claims with one journal entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
@@ -87,7 +90,7 @@ class Evidence:
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
-        """Update the evidence for claims with an entry of a kind that matters for games, levels or an earlier clear."""
+        """Update the evidence for memory-clear claims with an entry about games, levels or an earlier clear."""
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons

@@ -8,13 +8,13 @@ from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
-from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.form import Form
 from egm.staff.service.filling import Filling
 from egm.staff.words import BACK, build_column_titles, say, say_money, say_plain, say_time
 
 
-class DisputedList(Place):
+class DisputedList(MenuPage):
     """The service page that lists every disputed amount that waits for a ruling."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -36,7 +36,7 @@ class DisputedList(Place):
         table = Table(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the ruling form of the dispute whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return refuse("not_offered") if disputed is None else Go(Filling(_build_ruling_form(disputed)))

@@ -485,7 +485,7 @@ class HandpayPaid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayUnclaimed:
-    """Nobody claims a hand-pay: it is voided, and what it reserved becomes an orphan."""
+    """Nobody claims a hand-pay: it is voided, and its reserved money and prizes become unclaimed ones."""
 
     id: str
     """The id of the hand-pay."""
@@ -629,14 +629,14 @@ class ComplementPaid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OrphanRuling(RulingDetails):
-    """What was left by an unknown player is an orphan; the form needs a place, and may state a reason."""
+    """Ruling that makes money left by an unknown player unclaimed; the form names the place, and may give a reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanCredits(_OrphanRuling):
-    """Credit that was left on the meter is taken into the register of orphans; restricted credit expires."""
+    """Credit left on the meter was taken into the register of unclaimed money; restricted credit expires instead."""
 
     kind: Literal["credits"] = "credits"
     """Always `credits`, in the register of orphans."""
@@ -648,7 +648,7 @@ class OrphanCredits(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanHandpay(_OrphanRuling):
-    """An unclaimed hand-pay is in the register of orphans."""
+    """The money of an unclaimed hand-pay is in the register of unclaimed money."""
 
     kind: HandpayKind
     """The kind of hand-pay."""
@@ -660,7 +660,7 @@ class OrphanHandpay(_OrphanRuling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanTicket(_OrphanRuling):
-    """A ticket that was found is redeemed to the register of orphans."""
+    """A ticket that was found was redeemed into the register of unclaimed money."""
 
     kind: Literal["ticket"] = "ticket"
     """Always `ticket`, in the register of orphans."""

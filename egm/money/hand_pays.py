@@ -116,7 +116,7 @@ def no_prize_waits(machine: Machine, _: Event) -> bool:
 def find_unclaimed_account(flow: Transfer) -> str:
     """Return the account to which a transfer reserved for an unclaimed hand-pay goes.
 
-    Money goes to the register of orphans, a prize in kind to the stock of unclaimed prizes.
+    Money goes to the register of unclaimed money, a prize in kind to the stock of unclaimed prizes.
     """
     if not flow.source.startswith(BOOK):
         return "house:orphan"

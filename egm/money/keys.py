@@ -25,7 +25,7 @@ class MoneyKey(Key):
     SLIP = "slip", Fate.IDENTITY, Owner.MACHINE
     """The number of the last hand-pay slip."""
     UNCLAIMED = "unclaimed", Fate.OWED, Owner.PLAYER
-    """A voided hand-pay whose orphan is not posted yet."""
+    """A voided hand-pay whose amount is not yet posted to the register of unclaimed money."""
     GOES_ON = "cash_out_goes_on", Fate.IDENTITY, Owner.PLAYER
     """The remainder of a cash-out, to be paid by the next payout method; ``true`` in older journals."""
     PAPER = "paper", Fate.OWED, Owner.PLAYER

@@ -32,7 +32,7 @@ from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketFor
 from egm.money.hand_pays import find_unclaimed_account
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.money.records.money import HandpayRecord, OrphanFlow, UnclaimedRecord
+from egm.money.records.money import HandpayRecord, UnclaimedRecord, UnclaimedTransfer
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.play.records.tables import list_standing_tables
@@ -96,7 +96,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
 
 
 def take_orphan_credits(machine: Machine, event: Event) -> None:
-    """Move credits that an unknown player left on the meter to the register of orphans (Monaco 21.3).
+    """Move credits that an unknown player left on the meter to the register of unclaimed money (Monaco 21.3).
 
     Restricted credit expires.
     """
@@ -112,7 +112,7 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
 
 
 def take_orphan_handpay(machine: Machine, event: Event) -> None:
-    """Void an unclaimed hand-pay; its amount then becomes an orphan, posted by :func:`end_rulings`."""
+    """Void an unclaimed hand-pay; :func:`end_rulings` then posts its amount to the register of unclaimed money."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     handpay_reservation = next(
         reservation for reservation in machine.journal.pending() if reservation.id == handpay.id
@@ -127,7 +127,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
     unclaimed = UnclaimedRecord(
         id=handpay.id,
         flows=tuple(
-            OrphanFlow(flow.source, find_unclaimed_account(flow), flow.amount_cents)
+            UnclaimedTransfer(flow.source, find_unclaimed_account(flow), flow.amount_cents)
             for flow in handpay_reservation.transfers
         ),
         story=to_json(story),
@@ -143,12 +143,12 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether a hand-pay is voided as unclaimed whose orphan is not posted yet."""
+    """Return whether a hand-pay voided as unclaimed is not yet posted to the register of unclaimed money."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post the orphan of a hand-pay voided as unclaimed: immediately, or after a restart in between."""
+    """Post a hand-pay voided as unclaimed to the register of unclaimed money, at once or after a restart."""
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
@@ -162,10 +162,11 @@ def end_rulings(machine: Machine, _: Event) -> None:
 
 
 def take_orphan_ticket(machine: Machine, event: Event) -> None:
-    """Redeem a ticket found on a machine or on the floor to the register of orphans, irrevocably.
+    """Redeem a ticket found on a machine or on the floor into the register of unclaimed money, irrevocably.
 
     The journal is written first, then the ticket ledger. A restart between the two finds the journal's entry
-    and completes the redemption as for a ticket that was stacked (:func:`egm.host.ticket_recovery.recover_tickets`).
+    and completes the redemption as for a ticket that was stacked
+    (:func:`egm.host.ticket_recovery.recover_tickets`).
     """
     desk = machine.state(TicketDesk)
     redemption_id = machine.fresh_id("orphan")

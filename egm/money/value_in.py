@@ -143,13 +143,13 @@ def stack_bill(machine: Machine, event: Event) -> None:
     machine.notice = None
     bill = event.of(BillEscrowed)
     machine.state(EscrowedBill).amount_cents = bill.amount_cents
-    machine.state(Devices).the_acceptor.stack(bill.escrow)
+    machine.state(Devices).require_acceptor.stack(bill.escrow)
 
 
 def return_bill(machine: Machine, event: Event) -> None:
     """Order the bill in escrow back to the player, with a notice."""
     bill = event.of(BillEscrowed)
-    machine.state(Devices).the_acceptor.return_bill(bill.escrow)
+    machine.state(Devices).require_acceptor.return_bill(bill.escrow)
     machine.state(EscrowedBill).amount_cents = bill.amount_cents
     values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
     machine.notice = Notice(code="bill_returned", severity="warning", values=values)
@@ -157,7 +157,7 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 def return_ticket(machine: Machine, event: Event) -> None:
     """Order the ticket in escrow back to the player, with a notice."""
-    machine.state(Devices).the_acceptor.return_bill(event.of(TicketEscrowed).escrow)
+    machine.state(Devices).require_acceptor.return_bill(event.of(TicketEscrowed).escrow)
     machine.state(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
@@ -353,11 +353,11 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
         machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
-        machine.state(Devices).the_acceptor.return_bill(paper.escrow)
+        machine.state(Devices).require_acceptor.return_bill(paper.escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     machine.state(LockedTicket).redemption = answer
-    machine.state(Devices).the_acceptor.stack(paper.escrow)
+    machine.state(Devices).require_acceptor.stack(paper.escrow)
 
 
 def credit_coins(machine: Machine, event: Event) -> None:

@@ -2,7 +2,7 @@
 
 from egm.people.person import Person
 from egm.people.pins import PinRefusedError, check_pin
-from egm.people.recorded import Recorded, load_recorded, read_recorded_roster
+from egm.people.recorded import RecordedRoster, load_recorded, read_recorded_roster
 from egm.people.roles import Permission, Role, find_permissions
 from egm.people.roster import Change, Roster, RosterError
 
@@ -11,7 +11,7 @@ __all__ = [
     "Permission",
     "Person",
     "PinRefusedError",
-    "Recorded",
+    "RecordedRoster",
     "Role",
     "Roster",
     "RosterError",

@@ -29,14 +29,14 @@ STATE_KEY = "staff"
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """The state of the staff roster that the journal records: the number of its last change, and its digest then."""
+class RecordedRoster:
+    """The staff roster's state according to the journal: the number of its last change, and its digest then."""
 
     number: int = 0
     digest: str = ""
 
     @classmethod
-    def of(cls, state: Any) -> "Recorded":
+    def of(cls, state: Any) -> "RecordedRoster":
         """Return the recorded roster state decoded from the journal; earlier versions stored the number only."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
@@ -63,7 +63,9 @@ class Recorded:
             )
 
 
-def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, RosterError | None]:
+def load_recorded(
+    path: Path, spare: Path | None, recorded: RecordedRoster
+) -> tuple[Roster, RosterError | None]:
     """Return the staff roster to trust of two copies, and why the first was refused if it is the second.
 
     If the first copy is trusted, that reason is None. Of two copies that are the recorded roster or continue
@@ -91,7 +93,7 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
     return roster, None
 
 
-def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
+def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRoster:
     """Return what the journal of a state folder records of the staff roster: its last change and digest.
 
     If the journal is too damaged to be opened, it is the last change that either copy still shows. Only
@@ -106,13 +108,13 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
     if key is None:
         if (folder / JOURNAL_NAME).exists():
             raise RosterError(f"{folder}: the machine key is gone, so nothing in the journal is proved")
-        return Recorded()
+        return RecordedRoster()
     try:
         with open_view(folder, key=key, second_dir=second) as view:
-            return Recorded.of(view.state(STATE_KEY))
+            return RecordedRoster.of(view.state(STATE_KEY))
     except JournalError:
         pass
-    roster_states = [Recorded()]
+    roster_states = [RecordedRoster()]
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
@@ -122,7 +124,9 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> Recorded:
     return max(roster_states, key=lambda roster_state: roster_state.number)
 
 
-def _collect_recorded(roster_states: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
+def _collect_recorded(
+    roster_states: list[RecordedRoster], items: Iterable[SealedEntry], key: MachineKey
+) -> None:
     """Add to ``roster_states`` what entries and checkpoints written with the machine's key record of the roster."""
     for item in items:
         if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
@@ -133,5 +137,5 @@ def _collect_recorded(roster_states: list[Recorded], items: Iterable[SealedEntry
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
         roster_states += [
-            Recorded.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None
+            RecordedRoster.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None
         ]

@@ -64,7 +64,7 @@ def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
     descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        stored_wrong_pins = list(_read(file))
+        stored_wrong_pins = list(_parse_wrong_pins(file))
         wrong_pins = list(stored_wrong_pins)
         try:
             yield wrong_pins
@@ -77,8 +77,8 @@ def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
                 os.fsync(file.fileno())
 
 
-def _read(lines: Iterator[str]) -> Iterator[WrongPin]:
-    """Yield the wrong PINs in the lines of the terminals' file; unreadable lines are skipped."""
+def _parse_wrong_pins(lines: Iterator[str]) -> Iterator[WrongPin]:
+    """Yield the wrong PIN entries in the lines of the terminals' file; unreadable lines are skipped."""
     for line in lines:
         try:
             wrong_pin = WrongPin(**json.loads(line))

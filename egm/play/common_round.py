@@ -108,7 +108,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def step_known(machine: Machine, event: Event) -> bool:
-    """Return whether the answer is the one that another seat has recorded, so that it draws no new numbers."""
+    """Return whether the answer is one that another seat has recorded, so that it draws no new numbers."""
     game = open_game(machine)
     round_ = None if game is None else find_common_round(machine, game)
     recorded = None if game is None or round_ is None else round_.at(len(game.steps))

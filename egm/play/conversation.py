@@ -30,12 +30,13 @@ from paytables import (
 
 
 class _StepNumbers:
-    """The source of a game's random numbers: passes them on from the generator of the current step."""
+    """Source of random numbers for a replayable game; each number comes from the generator of the current step."""
 
     def __init__(self) -> None:
         self.source: Draw | None = None
 
     def below(self, bound: int, purpose: str) -> int:
+        """Return a random number below ``bound`` from the generator of the game's current step."""
         if self.source is None:
             raise GameDefectiveError("a game drew a number outside any step")
         return self.source.below(bound, purpose)

@@ -34,7 +34,7 @@ from meters import Transfer
 
 # ---------------------------------------------------------------------------------------------- guards
 def is_this_game(machine: Machine, event: Event) -> bool:
-    """Return whether the outcome that has been shown is that of the open game, and the game is decided."""
+    """Return whether the outcome just shown is that of the open game, which is decided."""
     game = open_game(machine)
     return game is not None and game.outcome is not None and event.of(OutcomeShown).value == game.play_id
 

@@ -69,7 +69,7 @@ class GameEndByHand(GameEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidedOutcome:
-    """The result of a void game: whether it was decided, and what the game and its levels had won."""
+    """The result of a void game: whether it was decided, and what the game and its progressive levels had won."""
 
     decided: bool
     """Whether the game was decided."""
@@ -304,7 +304,7 @@ class PrizesExchanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayReplaced:
-    """The reservation of exchanged prizes was voided."""
+    """A hand-pay was voided, because its prizes in kind were exchanged for money; another hand-pay replaces it."""
 
     handpay: str
     by: str

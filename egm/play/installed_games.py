@@ -129,6 +129,10 @@ def _examine_game(
     *,
     has_wheel: bool,
 ) -> InstalledGame:
+    """Return the game with its bets and returns on this machine.
+
+    Raises OperatorError if the machine or its profile cannot offer it.
+    """
     game = load_game(slot.game)
     if game.rules.is_decided_by_wheel and not has_wheel:
         raise OperatorError(f"{game.id}: needs a real wheel, but the cabinet file has no wheel device")

@@ -4,7 +4,7 @@ from egm.kernel.keys import Fate, Key, Owner
 
 
 class PlayKey(Key):
-    """Storage keys of play: the game, the session, and data about definitions."""
+    """Storage keys of play: the game, the player's session, and data about definitions."""
 
     GAME = "game", Fate.OWED, Owner.PLAYER
     """The open game."""

@@ -99,7 +99,7 @@ def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord,
 
 
 def send_award_to_screen(machine: Machine, event: Event) -> None:
-    """Show the open game again with a level's locked amount, if the claim is that game's (AR 29.1(b))."""
+    """Show the open game again with a progressive level's locked amount, if the claim is that game's (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
         award.claim == event.of(AwardLocked).claim for award in progressives.list_awards(machine, game)
@@ -116,12 +116,12 @@ def _send_open_game_to_screen(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- which game
 def _has_fed_level(game: GameRecord, level: str, sequence: int) -> bool:
-    """Return whether the game's wager made contribution ``sequence`` to the level."""
+    """Return whether the game's wager made contribution ``sequence`` to the progressive level."""
     return any(share.pool == level and share.sequence == sequence for share in game.levels.fed)
 
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """Return the game whose wager made contribution ``sequence`` to the level, or None."""
+    """Return the game whose wager made contribution ``sequence`` to the progressive level, or None."""
     for entry in machine.journal.entries((GAME_START.kind, CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
@@ -191,6 +191,7 @@ def _find_level_name(game: GameRecord, level: str) -> str:
 
 
 def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Won) -> None:
+    """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = Hit(
         pool=level,
         level=_find_level_name(game, level),

@@ -45,7 +45,7 @@ LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 def build_counted_session(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the stored session after a game's transaction with these amounts; empty if none is counted."""
+    """Return the stored player's session after a game's transaction with these amounts; empty if none is counted."""
     if not machine.profile.protection.counts:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
@@ -74,7 +74,7 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
 
 
 def find_next_due_time(machine: Machine) -> datetime | None:
-    """Return the time at which a reminder falls due or a pause ends without any action; None if none exists."""
+    """Return when a reminder to the player falls due or a pause of play ends without any action; None for never."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
@@ -103,7 +103,7 @@ def _find_limits(machine: Machine) -> tuple[int | None, int | None]:
 
 
 def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int | None:
-    """Return the minute of the session at which the next time reminder falls due, or None without time reminders.
+    """Return the minute of the player's session at which the next time reminder falls due; None without time reminders.
 
     The profile lists the steps between reminders; the last step repeats.
     """
@@ -112,14 +112,14 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 
 
 def _count_time_reminders_due(machine: Machine, minutes: int) -> int:
-    """Return how many time reminders fall due within the first ``minutes`` of a session."""
+    """Return how many time reminders fall due within the first ``minutes`` of a player's session."""
     steps = machine.profile.protection.remind_minutes
     early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
 def find_due_reminder(machine: Machine) -> ReminderKind | None:
-    """Return the most urgent kind of reminder that is due now; None if none is due or one is active already."""
+    """Return the most urgent kind of reminder due to the player now; None if none is due or one is active already."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
@@ -137,13 +137,13 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
 
 
 def play_is_paused(machine: Machine) -> bool:
-    """Return whether the player has reached a limit, so that play is paused."""
+    """Return whether the player has reached a limit of time or cost, so that play is paused."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind in LIMITS
 
 
 def limit_pays_out(machine: Machine, _: Event) -> bool:
-    """Return whether the player has reached a limit at which the profile pays the credits out."""
+    """Return whether the player has reached a time or cost limit at which the profile pays the credits out."""
     return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
 
 
@@ -159,13 +159,13 @@ def reminder_is_due(machine: Machine, _: Event) -> bool:
 
 
 def reminder_may_go(machine: Machine, _: Event) -> bool:
-    """Return whether the player may dismiss the active reminder; a pause cannot be dismissed."""
+    """Return whether the player may dismiss the active reminder; a pause of play cannot be dismissed."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind not in LIMITS
 
 
 def pause_is_over(machine: Machine, _: Event) -> bool:
-    """Return whether the current pause at a limit has ended."""
+    """Return whether the current pause of play at a player's limit has ended."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
@@ -175,7 +175,7 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
 
 
 def session_is_over(machine: Machine, _: Event) -> bool:
-    """Return whether a counted session remains although no game, payment, credit or bet is on the machine."""
+    """Return whether a player's session is counted although no game, payment, credit or bet is left on the machine."""
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     busy = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
@@ -233,13 +233,13 @@ def remind(machine: Machine, _: Event) -> None:
 
 
 def acknowledge(machine: Machine, _: Event) -> None:
-    """Clear the reminder after the player has read it."""
+    """Clear the player-protection reminder after the player has read it."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(REMINDER_ACKNOWLEDGED, ReminderEnded(kind=reminder.kind), state={PlayKey.REMINDER: None})
 
 
 def end_pause(machine: Machine, _: Event) -> None:
-    """End the pause at a limit: play may continue, and time and money are counted from zero."""
+    """End the pause of play at a player's limit: play may continue, and time and money are counted from zero."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.post(
         PAUSE_OVER,
@@ -260,7 +260,7 @@ def end_session(machine: Machine, _: Event) -> None:
 
 
 def set_limit(machine: Machine, event: Event) -> None:
-    """Store the limit that the player has set for themselves."""
+    """Store the limit of time or cost that the player has set for themselves."""
     own_limits, request = _read_own_limits(machine), event.of(LimitRequest)
     value, of = request.value, request.options.of
     if of is None or value is None:
@@ -272,7 +272,7 @@ def set_limit(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def build_reminder_view(machine: Machine) -> messages.Reminder | None:
-    """Return the active reminder for the screen, or None."""
+    """Return the active player-protection reminder for the screen, or None."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is None:
         return None

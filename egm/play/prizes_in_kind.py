@@ -119,7 +119,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """Return a transfer of the old hand-pay as the new one makes it: money is paid in place of a delivered prize."""
+    """Return the transfer that pays a prize in kind in money; a transfer of money is returned unchanged."""
     if not flow.source.startswith(BOOK):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)

@@ -18,7 +18,7 @@ from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
 from egm.record_codec import from_json
-from egm.staff.desk import Go, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.words import (
     BACK,
     build_column_titles,
@@ -41,7 +41,7 @@ from paytables import Choice, Game, PaytableError, ReplayDraw
 _LISTED: Final = 50
 
 
-class PlayList(Place):
+class PlayList(MenuPage):
     """The service page of the last plays, newest first; an open play comes first."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -55,7 +55,7 @@ class PlayList(Place):
         )
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the page of the play that was selected in the list."""
         play = _find_play(machine, action)
         if play is None:
@@ -81,7 +81,7 @@ class ReplayStep:
 
 
 @dataclass(slots=True)
-class PlayDetail(Place):
+class PlayDetail(MenuPage):
     """The service page of one play: its data, then its picture."""
 
     play: Play
@@ -117,7 +117,7 @@ class PlayDetail(Place):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Go to another step of the recalled play, or back to its data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
@@ -126,6 +126,7 @@ class PlayDetail(Place):
         return Stay()
 
     def _replay(self) -> Replay:
+        """Return the current step of the recalled play, as the screen draws it under the RECALL mark."""
         step, game = self.steps[self.at], _apply_later_steps(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
@@ -255,6 +256,7 @@ def _build_play_tables(
 
 
 def _find_decision_kind(step: ReplayStep | None) -> str:
+    """Return the kind of decision that a replayed step asks of the player; empty if it asks none."""
     return "" if step is None else step.decision_kind
 
 
@@ -291,6 +293,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
 
 
 def _build_step(conversation: Conversation) -> ReplayStep:
+    """Return the replayed game's current step: its final display, or the decision that it asks."""
     if conversation.outcome is not None:
         return ReplayStep(display=dict(conversation.outcome.display))
     decision = conversation.decision

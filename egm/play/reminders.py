@@ -14,8 +14,8 @@ from egm.play.player_protection import find_next_due_time, session_is_over
 class Reminders:
     """Service that submits the events of player protection.
 
-    After every event, and as time passes, it checks whether a reminder is due or a pause or a session has
-    ended.
+    After every event, and as time passes, it checks whether a reminder is due, or whether a pause of play or
+    a player's session has ended.
     """
 
     name = "protection"
@@ -27,7 +27,7 @@ class Reminders:
         self._left_ns: int | None = None
 
     async def run(self) -> None:
-        """Check for due reminders after every event, and at the time the next reminder or end is due."""
+        """Check for due reminders to the player after every event, and at the time the next reminder or end is due."""
         while True:
             self._news.clear()
             self._submit_due_events()
@@ -38,11 +38,11 @@ class Reminders:
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another check for due reminders, because the machine has changed."""
+        """Trigger another check for due reminders to the player, because the machine has changed."""
         self._news.set()
 
     def _submit_due_events(self) -> None:
-        """Submit what is due: the end of a pause, a reminder, the end of the session of a player who has left."""
+        """Submit what is due: the end of a pause of play, a reminder, or the session's end of a player who has left."""
         self._submit_if_accepted(EventType.PAUSE_OVER)
         self._submit_if_accepted(EventType.REMINDER_DUE)
         if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
@@ -80,11 +80,12 @@ class Reminders:
         return max(0.0, min(waits)) if waits else None
 
     def _is_accepted(self, *event_types: EventType) -> bool:
+        """Return whether the machine accepts any of these events in its present state."""
         return any(self._context.engine.accepts(event_type) for event_type in event_types)
 
 
 def create_reminders(context: MachineContext) -> Iterable[Attachment]:
-    """Return the reminders service if the profile counts sessions, or one counted earlier has not ended."""
+    """Return the reminders service if the profile counts players' sessions, or one counted earlier has not ended."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     return (Reminders(context),) if machine.profile.protection.counts or is_counted else ()

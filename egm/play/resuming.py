@@ -38,14 +38,18 @@ def take_game_up(machine: Machine, _: Event) -> Event | None:
     """
     try:
         game = require_open_game(machine)
-        machine.state(GameInProgress).conversation = _take_up_game(machine, game)
+        machine.state(GameInProgress).conversation = _rebuild_open_game(machine, game)
     except NO_REPLAY as error:
         return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)
     return None
 
 
-def _take_up_game(machine: Machine, game: GameRecord) -> "Conversation | RecordedPicture":
+def _rebuild_open_game(machine: Machine, game: GameRecord) -> "Conversation | RecordedPicture":
+    """Return the open game's conversation, replayed from its record, or a picture of it as recorded.
+
+    Only a decided game may be shown as recorded. Raises one of :data:`NO_REPLAY` for an undecided game.
+    """
     try:
         return replay(find_definition(machine, game.game), game)
     except NO_REPLAY as error:

@@ -15,7 +15,7 @@ from egm.play.records.games import CARRIED_GAME, GameInProgress
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.carrier import Carrier
-from egm.progressive.display import LevelDisplays, Position, Shown, Status
+from egm.progressive.display import ContributionStatus, LevelDisplays, Shown, Status
 from egm.progressive.entries import (
     CLAIM_CLOSED,
     LEVEL_LINK_BACK,
@@ -59,7 +59,7 @@ SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
-    """The link of one machine to its progressive controller. What it must not lose is in the journal."""
+    """The link of one machine to its progressive controller. What must not be lost is in the journal."""
 
     name = "progressive link"
 
@@ -76,7 +76,7 @@ class ProgressiveLink:
         )
         self._stops_machine = rules.link_down == "machine"
         self._connections = 0
-        self._places: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
+        self._entry_sequences: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
         self._last_shown: dict[str, Shown] = {}
         self._decided: dict[str, int] = {}
         self._found: dict[str, MysteryWinFound] = {}
@@ -93,7 +93,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
-        """Exchange messages with the controller and process time until cancelled."""
+        """Exchange messages with the progressive controller and process time until cancelled."""
         self._read_memory()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
@@ -105,29 +105,29 @@ class ProgressiveLink:
                 await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
-        """Schedule sending what an event has made durable: a wager's contribution, a hit, a payment."""
+        """Schedule sending what an event has made durable: a progressive contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
-            self._schedule_attend()
+            self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ the face
     def shown(self, pool: str) -> Shown:
-        """Return the amount that a linked level shows now."""
+        """Return the amount that a linked progressive level shows now."""
         return self._link.shown(pool, self._read_clock_ns())
 
-    def position(self, pool: str) -> Position | None:
+    def position(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
-        places = self._places[pool]
-        for sequence in [s for s in places if s <= feeder.counted]:
-            del places[sequence]
+        entry_sequences = self._entry_sequences[pool]
+        for sequence in [s for s in entry_sequences if s <= feeder.counted]:
+            del entry_sequences[sequence]
         if feeder.pending:
-            since = places.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
+            since = entry_sequences.get(feeder.counted + 1, self._read_mark(pool).since + 1) - 1
         else:
             since = self._machine.journal.sequence
-        return Position(counted=feeder.counted, since=since, falls=feeder.falls)
+        return ContributionStatus(counted=feeder.counted, since=since, falls=feeder.falls)
 
     def decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
@@ -135,31 +135,31 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
-        """Enrol in every linked level, because the connection to the controller is new."""
+        """Enrol in every linked level, because the connection to the progressive controller is new."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
         self._link.connected(f"{session}.{self._connections}", self._read_clock_ns())
-        self._schedule_attend()
+        self._schedule_send_and_submit()
 
     def disconnected(self, why: str) -> None:
-        """Mark every linked level as down, because the connection is lost; contributions are stored meanwhile."""
+        """Mark every linked level as down, because the controller cannot be reached; contributions are still stored."""
         self._link.disconnected()
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
-        self._schedule_attend()
+        self._schedule_send_and_submit()
 
     def received(self, message: FromController) -> None:
-        """Process a message of the controller."""
+        """Process a message of the progressive controller."""
         self._link.receive(message, self._read_clock_ns())
-        self._schedule_attend()
+        self._schedule_send_and_submit()
 
     def misunderstood(self, text: str) -> None:
-        """Record that the controller sent an invalid message; nothing else changes."""
+        """Record that the progressive controller sent an invalid message; nothing else changes."""
         self._record_complaint("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
-        """Pass what the journal has recorded since the last call to the link: contributions, hits and payments."""
+        """Pass the progressive contributions, hits and payments journalled since the last call to the link."""
         self._seen = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
@@ -175,7 +175,7 @@ class ProgressiveLink:
             self._read_claim(claim, stored, now_ns)
 
     def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
-        """Pass an open claim, as the journal records it, to the link, with the payment it has to report."""
+        """Pass an open progressive claim, as the journal records it, to the link, with the payment it has to report."""
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
@@ -204,11 +204,11 @@ class ProgressiveLink:
             self._link.locked(name)
 
     def _read_mark(self, level: str) -> LinkMark:
-        """Return the stored progress of this machine's contributions to a level."""
+        """Return the stored progress of this machine's contributions to a progressive level."""
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _list_new_contributions(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
-        """Return this machine's contributions to a level after number ``after``.
+        """Return this machine's contributions to a progressive level after number ``after``.
 
         These are almost always those of the game just started.
         """
@@ -223,7 +223,7 @@ class ProgressiveLink:
         return list(self._iter_recorded_contributions(level, after, mark.since))
 
     def _iter_recorded_contributions(self, level: str, after: int, since: int) -> Iterator[Contribution]:
-        """Yield the contributions to a level after number ``after``, from the journal entries after ``since``."""
+        """Yield the contributions to a progressive level above number ``after``, from the entries after ``since``."""
         for entry in self._machine.journal.entries((PLAY_START, CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._iter_game_contribution(level, game, entry.sequence):
@@ -231,7 +231,7 @@ class ProgressiveLink:
                     yield contribution
 
     def _find_paid_since(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
-        """Return the paid hits of a level that the controller no longer knows, to be reported again.
+        """Return the paid hits of a progressive level that the controller no longer knows, to be reported again.
 
         These are the hits after contribution ``counted_sequence``, without void ones and mystery prizes.
         """
@@ -249,11 +249,11 @@ class ProgressiveLink:
                 claims[f"{ProgressiveKey.CLAIM}{claim}"] = record
         return claims
 
-    def _iter_game_contribution(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
-        """Yield a game's contributions to a level; store that they are in journal entry ``place`` or later."""
+    def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
+        """Yield a game's contributions to a progressive level, made in journal entry ``sequence`` or a later one."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
-                self._places[level].setdefault(share.sequence, place)
+                self._entry_sequences[level].setdefault(share.sequence, sequence)
                 yield Contribution(
                     machine=self._machine_id,
                     level=level,
@@ -263,14 +263,14 @@ class ProgressiveLink:
                 )
 
     # ------------------------------------------------------------------ from the link to the machine
-    def _schedule_attend(self) -> None:
-        """Schedule that pending messages are sent and the link's news submitted, after the current event."""
+    def _schedule_send_and_submit(self) -> None:
+        """Schedule sending to the progressive controller, and submitting its news, for after the current event."""
         if not self._attending:
             self._attending = True
             asyncio.get_running_loop().call_soon(self._send_and_submit)
 
     def _send_and_submit(self) -> None:
-        """Send pending messages, and submit the link's news to the machine."""
+        """Send pending messages to the progressive controller, and submit its news to the machine."""
         self._attending = False
         for news in self._link.take_news():
             self._submit_news(news)
@@ -278,7 +278,7 @@ class ProgressiveLink:
             self._carrier.send(message)
 
     def _submit_news(self, news: News) -> None:
-        """Submit an item of the link's news to the machine as an event, or record it as a journal entry."""
+        """Submit one item of the controller's news to the machine as an event, or record it as a journal entry."""
         match news:
             case AmountLocked():
                 award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
@@ -323,21 +323,21 @@ class ProgressiveLink:
                 del self._found[claim]
 
     def _note_decided(self, level: str, sequence: int) -> None:
-        """Store that the mystery results up to this contribution are known, so that a waiting game may end."""
+        """Store up to which contribution a level's mystery results are known, so that a waiting game may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _record_complaint(self, code: str, text: str) -> None:
-        """Record that a message was refused or invalid, up to the limit per connection."""
+        """Record a refusal by the progressive controller, or an invalid message of it, up to a limit per connection."""
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
             is_last = self._complaints == _COMPLAINTS_MAX
             self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=is_last))
 
     def _show(self) -> None:
-        """Show the levels' present amounts, and if the profile requires it disable or enable the machine."""
+        """Show the present amounts of the progressive levels; disable or enable the machine as the profile requires."""
         amounts = {level: self.shown(level) for level in self._link.feeders}
         if amounts == self._last_shown:
             return
@@ -354,7 +354,7 @@ class ProgressiveLink:
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _disable(self, *, up: bool) -> None:
-        """Disable the machine while a level has no controller, or enable it again."""
+        """Disable the machine while a progressive level has no controller, or enable it again."""
         is_disabled = SOURCE in list_disabling_sources(self._machine)
         if not up and not is_disabled:
             disabled = Disabled(source=SOURCE, reason="link_down")

@@ -36,7 +36,7 @@ class Bet:
 
     @property
     def fed_cents(self) -> dict[str, int]:
-        """Return the part of the wager that feeds each level, minor units: a side bet's stake, or the whole wager."""
+        """Return what the bet feeds into each progressive level, minor units: a side bet's stake, or the wager."""
         return {
             play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
             for play in self.game.levels(self.wager)
@@ -72,7 +72,7 @@ _TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 def find_bet(machine: Machine, selection: Selection) -> Bet | None:
-    """Return the bet of a selection; None if its game has no such bet, or one of its levels is unavailable.
+    """Return the bet of a selection; None if its game has no such bet, or one of its progressive levels is unavailable.
 
     A free selection is a bet only while other bets stand, and those remain at the denomination at which they
     were made.

@@ -68,7 +68,7 @@ class Broadcasts:
         return Shown(amount_cents, Status.UP if fresh else Status.DOWN)
 
     def _record_changes(self) -> None:
-        """Record which levels are received again or no longer, and update the machine if any level has changed."""
+        """Record which progressive levels are received again or no longer; update the machine if any has changed."""
         amounts = {level: self.shown(level) for level in self._levels}
         if amounts == self._last_shown:
             return

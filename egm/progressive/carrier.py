@@ -9,19 +9,19 @@ class CarrierListener(Protocol):
     """Receiver of what a carrier reports about the controller's line. Its methods are called on the machine's loop."""
 
     def connected(self) -> None:
-        """Handle a new connection to the controller; called again after each interruption."""
+        """Handle a new connection to the progressive controller; called again after each interruption."""
         ...
 
     def disconnected(self, why: str) -> None:
-        """Handle the loss of the connection."""
+        """Handle the loss of the connection to the progressive controller."""
         ...
 
     def received(self, message: FromController) -> None:
-        """Handle a message of the controller. Messages may arrive twice, late, and out of order."""
+        """Handle a message of the progressive controller. Messages may arrive twice, late, and out of order."""
         ...
 
     def misunderstood(self, text: str) -> None:
-        """Handle data that is not a valid message; ``text`` says what is wrong."""
+        """Handle data of the progressive controller that are not a valid message; ``text`` says what is wrong."""
         ...
 
 
@@ -36,5 +36,5 @@ class Carrier(Protocol):
         ...
 
     def send(self, message: FromMachine) -> None:
-        """Send a message to the controller, or drop it without a connection; never waits."""
+        """Send a message to the progressive controller, or drop it without a connection; never waits."""
         ...

@@ -43,7 +43,10 @@ _REFUSED: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
-    """A TLS socket that closes when it is no longer referenced: the library drops it after a failed handshake."""
+    """A TLS socket to the broker that closes when it is no longer referenced.
+
+    The library drops it without closing after a failed handshake.
+    """
 
     def __del__(self) -> None:
         self.close()
@@ -103,9 +106,11 @@ class Waiting(asyncio.Queue[T]):
         self._queue = {}
 
     def _put(self, item: T) -> None:
+        """Add a message unless it waits already (a hook of :class:`asyncio.Queue`)."""
         self._queue.setdefault(item)
 
     def _get(self) -> T:
+        """Return the message that has waited longest, and remove it (a hook of :class:`asyncio.Queue`)."""
         first = next(iter(self._queue))
         del self._queue[first]
         return first

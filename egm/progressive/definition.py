@@ -59,13 +59,13 @@ ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
 
 
 class _Table(BaseModel):
-    """Base class of the tables of a level file; an unknown key is refused."""
+    """Base class of the tables of a progressive level file; an unknown key is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class _Entry(_Table):
-    """One ``[[level]]`` of a level file; ``shares`` are the parts that can also be won, with their mean hits.
+    """One ``[[level]]`` of a file of progressive levels; ``shares`` are parts that can also be won, with mean hits.
 
     The exact mean hits of one wager of ``stake_cents`` are given as ``odds``, or taken from a ``game``
     (library id or file) and its level ``game_level``. Those of a ``mystery`` level, which the controller
@@ -89,7 +89,7 @@ class _Entry(_Table):
 
 
 class _LevelFile(_Table):
-    """The whole content of a level file."""
+    """The whole content of a progressive level file."""
 
     level: Annotated[tuple[_Entry, ...], Field(min_length=1)]
 
@@ -113,8 +113,8 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     return create_levels(data, str(source.path))
 
 
-def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
-    """Return the level file and each game file it refers to, as pairs of a location-independent name and the path.
+def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
+    """Return the file of progressive levels and each game file it refers to: a location-independent name, and the path.
 
     Raises :class:`LevelFileError`.
     """
@@ -131,7 +131,7 @@ def _parse_level_file(source: Source) -> dict[str, object]:
 
 
 def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
-    """Yield the level entries that name a game by a path, each with the path as written."""
+    """Yield the entries of a progressive level file that name a game by a path, each with the path as written."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():
         game = entry.get("game") if isinstance(entry, dict) else None
@@ -197,7 +197,7 @@ def _find_odds(entry: _Entry, terms: Terms, location: str) -> Fraction:
 
 
 def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
-    """Return the parts of the level that the file states, or else those of the game's definition."""
+    """Return the parts of the progressive level that the file states, or else those of the game's definition."""
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{location}: shares: the game defines them")
     if entry.game is not None:
@@ -212,12 +212,12 @@ def _find_shares(entry: _Entry, location: str) -> Mapping[Fraction, Fraction]:
 
 
 def _find_odds_of_game(entry: _Entry, location: str) -> Fraction:
-    """Return the odds of hitting the level that the definition of the entry's game states for the stake."""
+    """Return the odds of hitting the progressive level that the definition of the entry's game states for the stake."""
     return _find_level_play(entry, location).odds
 
 
 def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
-    """Return the level that the entry's game plays for with the stake; its figures must equal the entry's."""
+    """Return the progressive level that the entry's game plays for with the stake; its figures must be the entry's."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:
@@ -233,7 +233,7 @@ def _find_level_play(entry: _Entry, location: str) -> LevelPlay:
 
 
 def _check_same_as_game(entry: _Entry, play: LevelPlay, cents: int, location: str) -> None:
-    """Raise LevelFileError unless the level's terms are those of the game that plays for it."""
+    """Raise LevelFileError unless the progressive level has the terms of the game that plays for it."""
     if not play.one_price:
         raise LevelFileError(f"{location}: game_level: wagers of several prices play for it")
     if play.increment != entry.increment:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Status(StrEnum):
-    """Whether the amount shown is the amount that would be paid."""
+    """Whether the amount that a progressive level shows is the amount that would be paid."""
 
     UP = "up"
     STALE = "stale"
@@ -25,8 +25,8 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """The controller's count of this machine's contributions to a level."""
+class ContributionStatus:
+    """The controller's count of this machine's contributions to a progressive level, and the number of falls."""
 
     counted: int
     since: int
@@ -42,9 +42,9 @@ class LevelDisplay(Protocol):
 
 
 class LinkedLevels(LevelDisplay, Protocol):
-    """Source of the levels of a controller, which counts this machine's contributions."""
+    """Source of the progressive levels of a controller, which counts this machine's contributions."""
 
-    def position(self, pool: str) -> Position | None:
+    def position(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 

@@ -45,7 +45,7 @@ from egm.progressive.entries import (
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkFolder
-from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.filling import Filling
 from egm.staff.words import BACK, build_pair_table, say, say_plain, say_time
@@ -56,7 +56,7 @@ PERSONS: Final = 2
 
 @dataclass(slots=True)
 class Enrolling:
-    """What enrolment with the link works on: the link's files, the stick, and an answer read but not in use yet."""
+    """What enrolment with the progressive link works on: its files, the memory stick, and an answer not in use yet."""
 
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
@@ -100,7 +100,7 @@ def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) 
 
 # ---------------------------------------------------------------------------------------------- by persons
 def link_is_kept_here(machine: Machine, _: Event) -> bool:
-    """Return whether the cabinet file names the link's files in the machine's own folder."""
+    """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
     enrolling = machine.state(Enrolling)
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
 
@@ -119,7 +119,7 @@ ENROLMENT: Final = tuple(
 
 
 def enrol_link(machine: Machine, event: Event) -> None:
-    """Perform one step of the enrolment with the link, and record its result or error."""
+    """Perform one step of the enrolment with the progressive link, and record its result or error."""
     persons, step = list_event_persons(machine, event), event.of(EnrolmentForm).step
     try:
         if step == "request":
@@ -135,7 +135,7 @@ def enrol_link(machine: Machine, event: Event) -> None:
 
 
 def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
-    """Record why a step of the enrolment was refused, and show the reason."""
+    """Record why a step of the progressive link's enrolment was refused, and show the reason."""
     machine.post(
         ENROLMENT_REFUSED,
         EnrolmentRefused(
@@ -149,7 +149,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
-    """Write a certificate request to the stick, and record it; an answer read earlier is dropped."""
+    """Write the link's certificate request to the memory stick, and record it; an answer read earlier is dropped."""
     enrolling = machine.state(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
@@ -161,7 +161,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
 
 
 def _read_answer(machine: Machine, persons: list[str]) -> None:
-    """Read the answer to the certificate request from the stick, check it and record it; it is not in use yet."""
+    """Read the answer to the certificate request from the memory stick, check and record it; it is not in use yet."""
     enrolling = machine.state(Enrolling)
     enrolling.answer = None
     answer = enrolling.stick.answer()
@@ -172,7 +172,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
 
 
 def _check_answer(machine: Machine, facts: Facts) -> None:
-    """Raise EnrolmentError unless the answer is for this machine and its request, and names the configured broker."""
+    """Raise EnrolmentError unless the controller's answer fits this machine, its certificate request and its broker."""
     key, link = machine.state(Enrolling).folder.read_request_key(), machine.state(Enrolling).link
     facts.check(
         machine.identity.serial,
@@ -184,7 +184,7 @@ def _check_answer(machine: Machine, facts: Facts) -> None:
 
 
 def _use_answer(machine: Machine, persons: list[str]) -> None:
-    """Put the certificate of the answer that was read into use, and record the persons."""
+    """Put the certificate of the controller's answer into use for the progressive link, and record the persons."""
     enrolling = machine.state(Enrolling)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
@@ -199,9 +199,10 @@ def _use_answer(machine: Machine, persons: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- the page
 def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
-    """Return a link certificate's facts as a table, for persons who compare it with what the controller's staff state.
+    """Return the facts of a link's certificate as a table, which staff compare with those that the controller shows.
 
-    ``other_authority``: whether to point out that another authority has signed it than before.
+    ``other_authority``: whether to warn that this certificate is signed by another authority than the last
+    one.
     """
     rows = build_pair_table(
         (
@@ -220,24 +221,24 @@ def build_fact_table(facts: Facts, title: str, *, other_authority: bool = False)
     return rows.model_copy(update={"rows": (*rows.rows, warned)})
 
 
-class LinkPage(Place):
-    """The service page of enrolment with the link: certificate in use, request, answer, and the next step."""
+class LinkPage(MenuPage):
+    """The service page of the progressive link's enrolment: certificate in use, request, answer, and the next step."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the enrolment page in its current state."""
+        """Return the service page of the progressive link's enrolment in its current state."""
         keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _list_open_forms(machine))
         return ServicePage(
             id="", title=say("service.menu.link"), tables=tuple(_iter_tables(machine)), actions=(BACK, *keys)
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Open the form of the enrolment step that was touched."""
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+        """Open the form of the link enrolment step that was touched."""
         steps = _list_open_forms(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
-    """Return the forms of the enrolment steps that are possible now."""
+    """Return the forms of the link enrolment steps that are possible now."""
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
     answered = machine.state(Enrolling).answer is not None
@@ -245,7 +246,7 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
 
 
 def _iter_tables(machine: Machine) -> Iterator[Table]:
-    """Yield the tables of the link page: the certificate in use, the pending request, and the answer."""
+    """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolling = machine.state(Enrolling)
     yield from _iter_certificate_in_use(machine)
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
@@ -268,7 +269,7 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
 
 
 def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
-    """Yield the certificate in use, or the reason why none is in use."""
+    """Yield a table of the progressive link's certificate in use, or of the reason why none is in use."""
     enrolling = machine.state(Enrolling)
     link = enrolling.link
     if link is None:
@@ -289,7 +290,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
 
 
 def build_error_table(error: OperatorError) -> Table:
-    """Return an error as a table, translated if there is a text for it."""
+    """Return an error of the progressive link's enrolment as a table, translated if there is a text for it."""
     text = say_plain(error)
     if isinstance(error, EnrolmentError):
         text = say(f"notice.refused.{error.code}", **error.values)

@@ -50,7 +50,10 @@ _FAILURES: Final[Mapping[int, str]] = {
 
 
 class EnrolmentError(OperatorError):
-    """The error that a step of the enrolment fails; ``code`` names its text (``notice.refused.<code>``)."""
+    """The error that a step of the progressive link's enrolment fails.
+
+    ``code`` names its text (``notice.refused.<code>``).
+    """
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(", ".join((code, *(f"{name} {value}" for name, value in values.items()))))
@@ -70,6 +73,7 @@ def compute_key_digest(key: Ed25519PublicKey) -> str:
 
 
 def _list_common_names(subject: x509.Name) -> list[str]:
+    """Return the common names of a certificate's subject."""
     return [str(attribute.value) for attribute in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
 
 
@@ -116,10 +120,11 @@ class Answer:
     signature: str = ""
 
     def signed(self, authority: Ed25519PrivateKey) -> Self:
-        """Return a copy of the answer signed by its authority."""
+        """Return a copy of the answer to a certificate request, signed by the controller's authority."""
         return replace(self, signature=authority.sign(self._encode_content()).hex())
 
     def _encode_content(self) -> bytes:
+        """Return the answer's content, without its signature, as the bytes that are signed."""
         return encode_canonical_json({**asdict(self), "signature": ""})
 
     @classmethod
@@ -139,7 +144,7 @@ class Answer:
         raise EnrolmentError("link_not_whole")
 
     def facts(self) -> "Facts":
-        """Return the facts in the answer's certificates. Raises EnrolmentError if it is incomplete or not signed."""
+        """Return the facts in the answer's link certificates. Raises EnrolmentError if incomplete or not signed."""
         try:
             with raise_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
@@ -198,7 +203,7 @@ class Facts:
         return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
     def check(self, serial: str, key: str, now: datetime) -> None:
-        """Raise EnrolmentError unless the certificate is for this machine and key, and is valid now."""
+        """Raise EnrolmentError unless the link certificate is for this machine and key, and is valid now."""
         if self.serial != serial:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
         if self.key != key:
@@ -217,7 +222,7 @@ class Stick:
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return the ``request`` and the ``answer`` on the stick. Raises EnrolmentError."""
+        """Return the certificate request and the controller's answer on the stick. Raises EnrolmentError."""
         data = self._run_device_operation(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
@@ -230,14 +235,14 @@ class Stick:
         return content
 
     def answer(self) -> Answer:
-        """Return the answer of the controller's staff. Raises EnrolmentError, also if none exists yet."""
+        """Return the answer of the controller's staff that is on the stick. Raises EnrolmentError, also if none is."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")
         return Answer.read(content)
 
     def ask(self, request: str) -> None:
-        """Write a machine's request to the stick, removing any older answer. Raises EnrolmentError."""
+        """Write a machine's certificate request to the stick, removing any older answer. Raises EnrolmentError."""
         try:
             self.read()
         except EnrolmentError as error:
@@ -246,25 +251,25 @@ class Stick:
         self.write(request)
 
     def write(self, request: str = "", answer: Answer | None = None) -> None:
-        """Prepare the stick with this content, replacing whatever is on it. Raises EnrolmentError."""
+        """Prepare the memory stick with this content, replacing whatever is on it. Raises EnrolmentError."""
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
         self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
-        """Read the content of the stick's device."""
+        """Read the content of the memory stick's device."""
         with self.path.open("rb") as device:
             return device.read(_SIZE)
 
     def _write(self, data: bytes) -> None:
-        """Write ``data`` to the stick's device durably. Raises EnrolmentError if it does not fit."""
+        """Write ``data`` to the memory stick's device durably. Raises EnrolmentError if it does not fit."""
         with self.path.open("r+b", buffering=0) as device:
             if device.write(data) != len(data):
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
     def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
-        """Run an operation on the stick in a thread, waiting no longer than the limit.
+        """Run an operation on the memory stick in a thread, waiting no longer than the limit.
 
         A stick may stall forever, and the machine must continue. While one stalls, no other operation is
         started on it. Errors are raised with a text for the person at the machine.
@@ -274,7 +279,7 @@ class Stick:
             raise EnrolmentError("link_stick_lost")
 
         def set_result() -> None:
-            """Perform the operation, and store its result or its error for the waiting thread."""
+            """Perform the operation on the memory stick, and store its result or error for the caller that waits."""
             try:
                 result.set_result(operation())
             except Exception as error:  # noqa: BLE001 (raised where it is waited for)

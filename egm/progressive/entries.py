@@ -15,7 +15,7 @@ from egm.play.records.game_record import MysteryWon
 from egm.play.records.games import MYSTERY_WON
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Terms
-from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize
+from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment
 from egm.record_codec import omit_if_default
 from egm.record_fields import Cents, Count, Person, Persons, Serial, Time
 from egm.staff.records import RulingDetails
@@ -42,7 +42,7 @@ class LevelOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelChanged:
-    """The parameters of a level were changed; they take effect after its next win."""
+    """The parameters of a progressive level were changed; they take effect after its next win."""
 
     pool: str
     terms: Terms
@@ -51,7 +51,7 @@ class LevelChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelMoved:
-    """Staff moved everything that an abandoned level held to another level."""
+    """Staff moved everything that an abandoned progressive level held to another level."""
 
     source: str
     """The pool of the abandoned level."""
@@ -203,7 +203,7 @@ class LevelRuling(RulingDetails):
 
 PRIZE_COMMITTED: Final = Entry(
     kind="progressive.sealed",
-    record=HeardPrize,
+    record=ReceivedCommitment,
     about="The commitment to the secret amount of a mystery prize was received.",
     writes=(ProgressiveKey.SEALED,),
 )
@@ -351,7 +351,7 @@ class LinkCertificateByPersons(LinkCertificate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentRefused:
-    """A step of the enrolment with the link failed."""
+    """A step of the enrolment with the progressive link failed."""
 
     step: Literal["request", "answer", "enrol", "start"]
     """The step that failed: writing the request, reading the answer, accepting it, or the start with it."""

@@ -43,7 +43,7 @@ class LevelForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolmentForm(FilledForm):
-    """A form about one step of the enrolment with the link."""
+    """A form about one step of the enrolment with the progressive link."""
 
     step: Literal["request", "answer", "enrol"] = "request"
 

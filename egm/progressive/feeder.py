@@ -45,7 +45,7 @@ class Feeder:
 
     @property
     def enrolment(self) -> Enrolment:
-        """Return the enrolment message for the level: this machine's stake and odds (s.92), and what it showed last."""
+        """Return the message that enrols the machine in the progressive level: stake, odds and amount shown last."""
         chance = self.pool.definition.chance
         return Enrolment(
             level=self.pool.id,
@@ -57,11 +57,11 @@ class Feeder:
 
     @property
     def last(self) -> int:
-        """Return the sequence number of this machine's last contribution to the level."""
+        """Return the sequence number of this machine's last contribution to the progressive level."""
         return self.pending[-1].sequence if self.pending else self.counted
 
     def reset_connection(self) -> None:
-        """Reset what depends on the connection, which is lost: enrol again, and send contributions again."""
+        """Reset what a lost connection to the controller held: enrol again, and send contributions again."""
         self.joined = False
         self.refused = None
         self.values_heard = 0
@@ -73,10 +73,10 @@ class Feeder:
         return self.pool.definition.terms.mystery
 
     def find_objection(self, joined: Joined) -> tuple[Reason, str] | None:
-        """Return why this machine cannot feed the level under the controller's terms, as reason and text, or None.
+        """Return why this machine cannot feed the progressive level under the controller's terms, or None.
 
-        The increment must be the game's, and the base at least the one on which the game's return is based
-        (s.93). A mystery level must have the same ceiling.
+        The result is a reason and a text. The increment must be the game's, and the base at least the one on
+        which the game's return is based (s.93). A mystery level must have the same ceiling.
         """
         own_terms = self.pool.definition.terms
         if joined.increment != own_terms.increment:
@@ -97,14 +97,14 @@ class Feeder:
         return None
 
     def shown(self, now_ns: int, stale_ns: int) -> Shown:
-        """Return the amount that the level shows, and whether it is current."""
+        """Return the amount that the progressive level shows, and whether it is current."""
         if not self.joined or self.heard_ns is None:
             return Shown(self.amount_cents, Status.DOWN)
         fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def update_value(self, value: Value, now_ns: int) -> str:
-        """Process a value of the level that the controller published; return what is wrong with it, or empty.
+        """Process the amount that the controller published for the progressive level; return what is wrong, or empty.
 
         An outdated value is ignored (:meth:`Value.follows`). A lower amount is wrong unless the value also
         reports that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and
@@ -137,7 +137,7 @@ class Feeder:
         self.sent = max(self.sent, self.counted)
 
     def due(self, now_ns: int) -> list[Contribution]:
-        """Return the contributions to send now, within the window of uncounted ones.
+        """Return the contributions to send to the controller now, within the window of uncounted ones.
 
         These are the new ones; if the controller has not counted the previous ones in time, they are sent
         again too.
@@ -157,4 +157,5 @@ class Feeder:
 
 
 def _format_odds(shares: Mapping[str, Fraction]) -> str:
+    """Return a progressive level's odds as text: each share of the level with its mean hits per wager."""
     return ", ".join(f"{share} at {odds} hits a wager" for share, odds in sorted(shares.items())) or "none"

@@ -103,7 +103,7 @@ def open_levels(machine: Machine) -> None:
 
 
 def _store_first_mark(machine: Machine, pool: Pool) -> None:
-    """Store the progress mark of a controller's level when it is configured for the first time."""
+    """Store the first count of contributions to a controller's progressive level when the level is first configured."""
     key = f"{ProgressiveKey.LINK}{pool.id}"
     if pool.keeper is Keeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkMark()})
@@ -130,7 +130,7 @@ def continue_round(machine: Machine, game: GameRecord) -> Round:
 
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """Return a pool of an open game as it is configured now; if it no longer is, as recorded with the game."""
+    """Return a progressive pool of an open game as it is configured now, or else as recorded with the game."""
     configured_pool = machine.state(Pools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
@@ -141,7 +141,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """Return the amount that a level shows to an open game; if it is no longer received, the last amount."""
+    """Return the amount that a progressive level shows to an open game, or the last one known."""
     configured_pool = machine.state(Pools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
@@ -155,7 +155,7 @@ def _build_round(
     fed_cents: Mapping[str, int],
     step: str,
 ) -> Round:
-    """Return the progressive part of a step: what the wager feeds, and what the levels hold before it."""
+    """Return the progressive part of a game's step: what its wager feeds, and what the levels hold before it."""
     memory = LevelMemory(
         level=lambda pool: _read_level(machine, pool),
         mark=lambda pool: find_mark(machine, pool),
@@ -167,7 +167,7 @@ def _build_round(
 
 
 def _build_claim_prefix(machine: Machine) -> str:
-    """Return the prefix of the ids of this machine's claims, unique among machines."""
+    """Return the prefix of the ids of this machine's progressive claims, unique among machines."""
     return machine.journal.public_key.hex()[:12]
 
 
@@ -196,7 +196,7 @@ def find_mark(machine: Machine, pool: str) -> LinkMark:
 
 
 def build_step_state(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
-    """Return the state that a game step's journal entry sets: levels, marks, claims and unread level wins."""
+    """Return the stored state after a game's step: levels, contribution counts, claims and unread progressive wins."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -247,12 +247,12 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 
 def list_awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
-    """Return every level hit of a game so far, with its locked amount if there is one."""
+    """Return every progressive hit of a game so far, with its locked amount if there is one."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 
 def _build_award(machine: Machine, hit: Hit) -> Award:
-    """Return a game's level hit, with its amount as far as it is locked."""
+    """Return a game's progressive hit, with its amount if that is locked."""
     record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
@@ -266,12 +266,12 @@ def _build_award(machine: Machine, hit: Hit) -> Award:
 
 
 def sum_award_cents(machine: Machine, game: GameRecord) -> int:
-    """Return the total of a game's locked level awards, in minor units."""
+    """Return the total of a game's locked progressive awards, in minor units."""
     return sum(award.amount_cents or 0 for award in list_awards(machine, game))
 
 
 def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
-    """Return the transfers that pay a game's level awards to ``target``, each from its own level's account."""
+    """Return the transfers that pay a game's progressive awards to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
         for award in list_awards(machine, game)
@@ -280,7 +280,7 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
-    """Return the state that the end of a game sets: its level claims are paid, and it waits for no award."""
+    """Return the state that the end of a game sets: its progressive claims are paid, and it waits for no award."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
@@ -294,7 +294,7 @@ def build_closing_state(machine: Machine, game: GameRecord, way: str) -> dict[st
 
 
 def register_hits(machine: Machine, game: GameRecord, way: Literal["credit", "hand"]) -> None:
-    """Write a game's level hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
+    """Write a game's progressive hits into the win register (FR68-20): machine, combination, amount, way of payment."""
     for number, award in enumerate(list_awards(machine, game), start=1):
         register_hit(
             machine,
@@ -321,7 +321,7 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one level hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
+    """Write one progressive hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
     if machine.journal.knows(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
@@ -341,12 +341,12 @@ def register_hit(
 
 
 def format_paid_pools(machine: Machine, game: GameRecord) -> str:
-    """Return the names of the levels that a game's hand-pay pays, for the win register; otherwise empty."""
+    """Return the names of the progressive levels that a game's hand-pay pays, for the win register; otherwise empty."""
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
 def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
-    """Return the transfers and state that reverse a void game's level hits: the amounts return to their levels.
+    """Return the transfers and state that reverse a void game's progressive hits: the amounts return to their levels.
 
     A hit of a broadcast level that its host has not read is no longer reported.
     """
@@ -356,14 +356,14 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
         if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
             before = levels.get(award.pool) or _read_level(machine, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
-            transfers += posting.step(award.pool, before, levels[award.pool])
+            transfers += posting.build_change_transfers(award.pool, before, levels[award.pool])
     state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
     untold = machine.journal.states(f"{ProgressiveKey.WIN}{_build_claim_prefix(machine)}.{game.play_id}.")
     return tuple(transfers), {**state, **dict.fromkeys(untold), **build_closing_state(machine, game, "void")}
 
 
 def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
-    """Return whether an attendant must pay the game: a level at or above the profile's limit, or without a reply."""
+    """Return whether an attendant must pay the game: a progressive level is at the profile's limit or has no reply."""
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
@@ -378,7 +378,7 @@ def levels_are_up(machine: Machine, _: Event) -> bool:
 
 
 def are_awards_locked(machine: Machine, _: Event) -> bool:
-    """Return whether the controller has locked every claim of the open game and reported every mystery result."""
+    """Return whether the open game waits for no progressive claim and no mystery result any more."""
     game = open_game(machine)
     if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
         return False
@@ -402,24 +402,24 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """Return the event that ends the open game, which has been shown and whose level award is now locked."""
+    """Return the event that ends the open game, which has been shown, and whose progressive award is now locked."""
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.AWAITING)))
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
-    """Return whether the profile lets an attendant pay a level's shown amount if no controller replies."""
+    """Return whether the profile lets an attendant pay a progressive level as shown if no controller replies."""
     return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def await_award(machine: Machine, _: Event) -> None:
-    """Let the game that has been shown wait for the controller, which has not locked its level award yet."""
+    """Let the game that has been shown wait until the controller locks its progressive award."""
     game = open_game(machine)
     machine.post(AWARD_AWAITED, state={ProgressiveKey.AWAITING: None if game is None else game.play_id})
 
 
 def record_award(machine: Machine, event: Event) -> None:
-    """Record the amount that the controller has locked for a claim. A repeat changes nothing.
+    """Record the amount that the controller has locked for a progressive claim. A repeat changes nothing.
 
     Any other message is recorded and not paid, as are messages on a hit that is settled, and on one that
     persons must rule on: they rule on the first message, and later messages do not make it more credible.
@@ -457,7 +457,7 @@ def record_award(machine: Machine, event: Event) -> None:
 
 
 def close_claim(machine: Machine, event: Event) -> None:
-    """Close a level claim whose payment the controller has recorded."""
+    """Close a progressive claim whose payment the controller has recorded."""
     claim = event.of(ClaimPaid).claim
     key = f"{ProgressiveKey.CLAIM}{claim}"
     record = machine.memory.read(ClaimRecord, key)
@@ -466,7 +466,7 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """Settle a level hit for which no controller replies, at the amount that the machine showed when it was hit.
+    """Settle a progressive hit without a reply of its controller, at the amount that the machine showed at the hit.
 
     An attendant decides this.
     """

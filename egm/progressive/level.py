@@ -62,7 +62,10 @@ class Terms:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Decode a level's terms from JSON. Raises RecordError or :class:`TermsError` if they are invalid."""
+        """Decode a progressive level's terms from JSON.
+
+        Raises RecordError or :class:`TermsError` if they are invalid.
+        """
         return from_json(cls, data, "the terms of a level")
 
 
@@ -89,12 +92,12 @@ class Level:
     # ------------------------------------------------------------------ what it shows
     @property
     def shown_cents(self) -> int:
-        """Return the amount on the display, in whole minor units: what a hit now would pay."""
+        """Return the amount that the progressive level displays, in whole minor units: what a hit now would pay."""
         return self.current.numerator // self.current.denominator
 
     @property
     def held(self) -> Fraction:
-        """Return the money in the level's current, hidden and overflow pools, in minor units."""
+        """Return the money in the progressive level's current, hidden and overflow pools, in minor units."""
         return self.current + self.hidden + self.overflow
 
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
@@ -121,11 +124,11 @@ class Level:
     # ------------------------------------------------------------------ what happens to it
     @classmethod
     def open(cls, terms: Terms) -> "Level":
-        """Return a new level, with its base paid in by the operator."""
+        """Return a new progressive level, with its base paid in by the operator."""
         return cls(terms=terms, current=Fraction(terms.base_cents), seeded=terms.base_cents)
 
     def contribute(self, wager_cents: int) -> "Level":
-        """Return the level after a wager's exact contributions. ``wager_cents``: the wager, minor units, above zero."""
+        """Return the progressive level after the exact contributions of a wager of ``wager_cents``, above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a contribution of a wager of {wager_cents} minor units")
         shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
@@ -133,7 +136,7 @@ class Level:
         return _add_amount(grown, shown)
 
     def hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
-        """Pay the amount that the level shows; return it (minor units) and the level after the reset.
+        """Pay the amount that the progressive level shows; return it (minor units) and the level after the reset.
 
         A full hit moves the whole hidden pool to the new base, the operator pays what is still missing, and
         changed terms take effect. A partial hit (``share`` below 1, rounded down to a minor unit) only
@@ -146,17 +149,18 @@ class Level:
         return amount_cents, replace(self._pay_out(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
-        """Return the level after correcting a hit that was paid ``more_cents`` above its award (negative: below).
+        """Return the level after correcting a progressive hit that was paid ``more_cents`` above its award.
 
-        An amount paid too little returns to the level; an excess is taken out of it, and the amount then
-        missing below the base is paid in as at a hit of a share.
+        ``more_cents`` is negative for a hit paid below its award. An amount paid too little returns to the
+        level; an excess is taken out of it, and the amount then missing below the base is paid in as at a hit
+        of a share.
         """
         if more_cents > 0:
             return self._pay_out(more_cents, takes_all=False)
         return _add_amount(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
     def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
-        """Return the level after ``amount_cents`` were paid out of the amount that it shows.
+        """Return the progressive level after ``amount_cents`` were paid out of the amount that it shows.
 
         ``takes_all``: whether this is the whole amount shown, or a part.
         """
@@ -180,18 +184,18 @@ class Level:
         return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def give_back(self, amount_cents: int) -> "Level":
-        """Return the level after reversing the hit of a void game, as a recorded correction."""
+        """Return the progressive level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
         return _add_amount(returned, Fraction(amount_cents))
 
     def change(self, terms: Terms) -> "Level":
-        """Return the level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
+        """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release(self) -> tuple[Fraction, "Level"]:
-        """Return all that the level holds, and the level emptied by closing it (I-12, I-13). Nothing is lost."""
+        """Return all that the progressive level holds, and the level emptied by closing it (I-12, I-13)."""
         amount = self.held
         empty = replace(
             self,
@@ -204,14 +208,17 @@ class Level:
         return amount, empty
 
     def receive(self, amount: Fraction) -> "Level":
-        """Return the level after adding what another level held and has moved to it."""
+        """Return the progressive level after adding what another level held and has moved to it."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
         return _add_amount(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
-        """Check that the level's pools add up to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
+        """Check that the progressive level's pools add up to the fraction.
+
+        Raises :class:`LevelDefectiveError` with the figures.
+        """
         total_in = self.contributed + self.seeded + self.received
         went = self.paid + self.current + self.hidden + self.overflow + self.released
         if total_in != went:
@@ -226,12 +233,12 @@ class Level:
             )
 
     def to_json(self) -> dict[str, JSON]:
-        """Encode the level for records; :meth:`from_json` is the inverse."""
+        """Encode the progressive level for records; :meth:`from_json` is the inverse."""
         return to_json(self)
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Decode and check a level. Raises :class:`LevelDefectiveError` if it is invalid."""
+        """Decode and check a progressive level. Raises :class:`LevelDefectiveError` if it is invalid."""
         try:
             level = from_json(cls, data, "a level")
         except RecordError as error:
@@ -241,7 +248,7 @@ class Level:
 
 
 def _add_amount(level: Level, amount: Fraction) -> Level:
-    """Return ``level`` with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
+    """Return a progressive level with ``amount`` added to what it shows up to the ceiling, the rest to the overflow."""
     ceiling_cents = level.terms.ceiling_cents
     room = amount if ceiling_cents is None else max(_ZERO, min(amount, ceiling_cents - level.current))
     return replace(level, current=level.current + room, overflow=level.overflow + amount - room)

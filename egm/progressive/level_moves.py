@@ -16,7 +16,10 @@ from egm.progressive.pools import Pools
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
-    """Return whether staff may move a level: it holds money and no game plays for it, and games play for the target."""
+    """Return whether staff may move a progressive level's money to another level.
+
+    The level holds money and no game plays for it, and games play for the target.
+    """
     pools, form = machine.state(Pools), event.of(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
@@ -29,7 +32,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
 
 def move_level(machine: Machine, event: Event) -> None:
-    """Move everything that a level holds, including fractions, to another level."""
+    """Move everything that a progressive level holds, including fractions, to another level."""
     form = event.of(LevelForm)
     source, target = form.source, form.target
     giving, taking = read_own_level(machine, source), read_own_level(machine, target)

@@ -14,7 +14,7 @@ from egm.progressive.pools import Keeper, Pool, Pools
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
-    """Return a level that is or was this machine's own; None if it was never opened."""
+    """Return a progressive level that is or was this machine's own; None if it was never opened."""
     state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 

@@ -34,7 +34,7 @@ def build_level_tables(machine: Machine) -> tuple[Table, ...]:
 
 
 def _build_title(machine: Machine, pool: str) -> Words:
-    """Return the title of a level's table: its name and id; or that the level is no longer configured."""
+    """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
     configured_pool = machine.state(Pools).by_id.get(pool)
     if configured_pool is None:
         return say("service.levels.given_up", level=pool)
@@ -42,7 +42,7 @@ def _build_title(machine: Machine, pool: str) -> Words:
 
 
 def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
-    """Yield the rows of a level of this machine: its amounts, terms and counts."""
+    """Yield the rows of a progressive level of this machine: its amounts, terms and counts."""
     terms = level.terms
     yield "levels.shows", say_money(level.shown_cents)
     yield "levels.exact", say_plain(level.current)
@@ -57,7 +57,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
-    """Yield the rows of a level of a controller or host: its amount, and this machine's contributions."""
+    """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
     shown, mark = find_shown(machine, machine.state(Pools).by_id[pool]), find_mark(machine, pool)
     yield "levels.shows", say_money(shown.amount_cents)
     yield "levels.status", say(f"service.levels.{shown.status.value}")

@@ -47,7 +47,7 @@ _CLOSED_CLAIMS_MAX: Final = 64
 
 
 class Phase(StrEnum):
-    """How far a claim to a linked level's prize has come."""
+    """How far a claim to the prize of a linked progressive level has come."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -56,7 +56,7 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class _OpenClaim:
-    """An open claim to a linked level, and when the last message about it was sent."""
+    """An open claim to the prize of a linked progressive level, and when the last message about it was sent."""
 
     claim: Claim
     commit: Commit | None = None
@@ -69,14 +69,14 @@ class _OpenClaim:
 
     @property
     def due(self) -> Claim | Commit | None:
-        """Return the message about the claim that awaits a reply of the controller, or None."""
+        """Return the message about the progressive claim that awaits a reply of the controller, or None."""
         if self.commit is not None and not self.lost:
             return self.commit
         return self.claim if self.lost or not self.awarded else None
 
     @property
     def phase(self) -> Phase:
-        """Return how far the claim has come."""
+        """Return how far the progressive claim has come."""
         if self.commit is not None:
             return Phase.COMMITTED
         return Phase.AWARDED if self.awarded else Phase.CLAIMING
@@ -85,7 +85,7 @@ class _OpenClaim:
 # ---------------------------------------------------------------------------------------------- news
 @dataclass(frozen=True, slots=True)
 class AmountLocked:
-    """News: the controller has locked a claim's amount, in minor units."""
+    """News: the progressive controller has locked the amount of a claim, in minor units."""
 
     claim: str
     amount_cents: int
@@ -93,14 +93,14 @@ class AmountLocked:
 
 @dataclass(frozen=True, slots=True)
 class PaymentRecorded:
-    """News: the controller has recorded that a claim is paid."""
+    """News: the progressive controller has recorded that a claim is paid."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerAhead:
-    """News: the controller has counted more of this machine's contributions than this machine knows."""
+    """News: the progressive controller has counted more contributions of this machine than the machine knows."""
 
     level: str
     sequence: int
@@ -108,7 +108,7 @@ class ControllerAhead:
 
 @dataclass(frozen=True, slots=True)
 class ControllerBehind:
-    """News: the controller has lost contributions that it had counted; it needs those after ``sequence`` again."""
+    """News: the progressive controller has lost contributions that it had counted: those after ``sequence``."""
 
     level: str
     sequence: int
@@ -116,7 +116,7 @@ class ControllerBehind:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """News to be recorded: a refusal by the controller, or a message that it should not have sent."""
+    """News to be recorded: a refusal by the progressive controller, or a message that it should not have sent."""
 
     code: str
     text: str
@@ -133,7 +133,7 @@ class CommitmentReceived:
 
 @dataclass(frozen=True, slots=True)
 class MysteryWinFound:
-    """News: the controller has found that a contribution of this machine wins a mystery level."""
+    """News: the progressive controller reports that a contribution of this machine has won a mystery level."""
 
     level: str
     won: Won
@@ -160,7 +160,10 @@ News = (
 
 
 class Link:
-    """The machine's end of the link to a controller. Pass it events; then take its messages to send and its news."""
+    """The machine's end of the link to a progressive controller.
+
+    Pass it events; then take its messages to send and its news.
+    """
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
         """Create the link for the linked levels ``pools`` of the machine with serial ``machine``.
@@ -189,7 +192,7 @@ class Link:
         return feeder.shown(now_ns, self._stale_ns)
 
     def claims(self) -> dict[str, Phase]:
-        """Return every open claim, by id, with its phase."""
+        """Return every open claim to a linked progressive level, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
     def take_messages(self) -> list[FromMachine]:
@@ -198,20 +201,20 @@ class Link:
         return messages
 
     def take_news(self) -> list[News]:
-        """Return and clear the news for the machine since the last call, in order."""
+        """Return and clear the progressive controller's news for the machine since the last call, in order."""
         news, self._news = self._news, []
         return news
 
     # ------------------------------------------------------------------ from the machine's memory
     def remember(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
-        """Restore a level's contributions from the journal: all after number ``counted``, in order."""
+        """Restore a progressive level's contributions from the journal: all after number ``counted``, in order."""
         feeder = self.feeders[level]
         feeder.counted = feeder.sent = counted
         feeder.pending.clear()
         feeder.pending.extend(pending)
 
     def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
-        """Restore the amount that a level showed before a restart, with its number of falls.
+        """Restore the amount that a linked progressive level showed before a restart, with its number of falls.
 
         A lower amount is shown only if the controller reports another fall.
         """
@@ -219,42 +222,45 @@ class Link:
         feeder.amount_cents, feeder.falls = amount_cents, falls
 
     def contributed(self, contribution: Contribution, now_ns: int) -> None:
-        """Queue a wager's contribution, which is durable on the machine, to be sent to the controller."""
+        """Queue a wager's contribution, which is durable on the machine, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level]
         if contribution.sequence == feeder.last + 1:
             feeder.pending.append(contribution)
         self._send_contributions(feeder, now_ns)
 
     def hit(self, claim: Claim, now_ns: int) -> None:
-        """Open a claim for a hit that is durable on the machine, and send it to the controller."""
+        """Open the claim for a progressive hit that is durable on the machine, and send it to the controller."""
         self._open.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
 
     def won(self, claim: Claim, now_ns: int) -> None:
-        """Open the claim of a mystery win that is durable on the machine. Its amount is known already."""
+        """Open the claim for a mystery win that is durable on the machine. Its amount is known already."""
         self._open.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
     def locked(self, claim: str) -> None:
-        """Mark the award of a claim as durable on the machine."""
+        """Note that the award of a progressive claim is durable on the machine."""
         if claim in self._open:
             self._open[claim].awarded = True
 
     def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
-        """Mark a claim's award as paid durably, so that the payment is sent to the controller."""
+        """Note that the award of a progressive claim is paid durably, so that the payment is sent to the controller."""
         entry = self._open.setdefault(commit.claim, _OpenClaim(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
         self._send_due_claim(commit.claim, now_ns)
 
     def forget(self, claim: str) -> None:
-        """Drop a claim whose end is durable on the machine; later messages about it are ignored."""
+        """Drop a progressive claim whose end is durable on the machine; later messages about it are ignored."""
         self._open.pop(claim, None)
         self._closed_claims.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
     def connected(self, nonce: str, now_ns: int) -> None:
-        """Enrol over a new connection to the controller. ``nonce`` is new for every connection."""
+        """Enrol in every linked level over a new connection to the progressive controller.
+
+        ``nonce`` is new for every connection.
+        """
         self._connected, self._nonce = True, nonce
         self._asked_ns.clear()
         for feeder in self.feeders.values():
@@ -270,7 +276,7 @@ class Link:
             feeder.reset_connection()
 
     def receive(self, message: FromController, now_ns: int) -> None:
-        """Process a message of the controller. Messages to other machines are ignored."""
+        """Process a message of the progressive controller. Messages to other machines are ignored."""
         if not isinstance(message, Value) and message.machine != self._machine:
             return
         match message:
@@ -289,7 +295,7 @@ class Link:
                 self._handle_refusal(message, now_ns)
 
     def tick(self, now_ns: int) -> None:
-        """Repeat the messages to the controller that have not been answered in time."""
+        """Repeat the messages to the progressive controller that have not been answered in time."""
         if not self._connected:
             return
         self._send_enrolments(now_ns)
@@ -300,7 +306,7 @@ class Link:
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
-        """Send the enrolment in every level that is not enrolled, if its last attempt was long enough ago."""
+        """Send the enrolment in every linked level not yet enrolled in, if the last attempt was long enough ago."""
         enrolments = []
         for level, feeder in self.feeders.items():
             queried_ns = self._asked_ns.get(level)
@@ -312,7 +318,10 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments)))
 
     def _handle_joined(self, message: Joined, now_ns: int) -> None:
-        """Accept or refuse the controller's terms for an enrolled level. A reply to an earlier enrolment is ignored."""
+        """Accept or refuse the controller's terms for an enrolled progressive level.
+
+        A reply to an earlier enrolment is ignored.
+        """
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
@@ -329,14 +338,14 @@ class Link:
         self.tick(now_ns)
 
     def _stop_feeding(self, feeder: Feeder, reason: Reason, detail: str) -> None:
-        """Stop feeding a level for a reason; report the reason if it is new."""
+        """Stop feeding a progressive level for a reason; report the reason if it is new."""
         if feeder.refused is not reason:
             self._news.append(Complaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
         feeder.joined, feeder.refused = False, reason
 
     # ------------------------------------------------------------------ values and contributions
     def _handle_value(self, message: Value, now_ns: int) -> None:
-        """Process a published value of a level.
+        """Process the amount of a progressive level that the controller published.
 
         If it is wrong, or if the controller has lost its later values, send the controller what was shown
         last.
@@ -354,7 +363,7 @@ class Link:
             self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _handle_counted(self, level: str, sequence: int, wins: tuple[Won, ...], now_ns: int) -> None:
-        """Remove a level's contributions that the controller has counted; send further ones and the claims that waited.
+        """Drop the progressive contributions that the controller has counted; send further ones and the waiting claims.
 
         Report the mystery results that come with the count.
         """
@@ -373,13 +382,13 @@ class Link:
                 self._send_due_claim(claim, now_ns)
 
     def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
-        """Send the contributions to a level that are due now."""
+        """Send the contributions to a progressive level that are due now."""
         if self._connected:
             self._to_send += feeder.due(now_ns)
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:
-        """Send the message that is due about a claim: the claim itself, or that it is paid.
+        """Send the message that is due about a progressive claim: the claim itself, or that it is paid.
 
         Send nothing if it was just sent, or if the controller cannot process it yet.
         """
@@ -397,7 +406,10 @@ class Link:
         entry.sent_ns = now_ns
 
     def _handle_award(self, message: Award, now_ns: int) -> None:
-        """Process the locked amount of a claim; if there is no such claim, report that unless it is a late repeat."""
+        """Process the amount that the controller has locked for a progressive claim.
+
+        Report an award without an open claim, unless it is a late repeat.
+        """
         entry = self._open.get(message.claim)
         if entry is None:
             if message.claim in self._closed_claims:
@@ -412,7 +424,7 @@ class Link:
 
     # ------------------------------------------------------------------ refusals
     def _handle_refusal(self, message: Refused, now_ns: int) -> None:
-        """Pass the controller's refusal to the handler of the kind of message that it refuses."""
+        """Pass the progressive controller's refusal to the handler of the kind of message that it refuses."""
         handlers: Mapping[str, Callable[[Refused, int], None]] = {
             "join": self._handle_refused_join,
             "contribution": self._handle_refused_contribution,
@@ -422,14 +434,14 @@ class Link:
         handlers[message.of](message, now_ns)
 
     def _handle_refused_join(self, message: Refused, _: int) -> None:
-        """Stop feeding the level whose enrolment was refused, or all levels if the refusal names none."""
+        """Stop feeding the progressive level whose enrolment was refused, or all levels if the refusal names none."""
         named = [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
         if message.nonce == self._nonce:
             for feeder in named:
                 self._stop_feeding(feeder, message.reason, message.detail)
 
     def _handle_refused_contribution(self, message: Refused, now_ns: int) -> None:
-        """React to a refused contribution: resend from the gap, enrol again, or stop feeding the level."""
+        """React to a refused progressive contribution: resend from the gap, enrol again, or stop feeding the level."""
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
@@ -445,7 +457,7 @@ class Link:
             self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
 
     def _handle_refused_claim(self, message: Refused, now_ns: int) -> None:
-        """React to a refused claim: enrol or claim again, wait, or report the refusal."""
+        """React to a refused progressive claim: enrol or claim again, wait, or report the refusal."""
         entry = self._open.get(message.claim)
         if entry is None:
             return
@@ -465,7 +477,7 @@ class Link:
             )
 
     def _send_enrolment_again(self, feeder: Feeder, now_ns: int) -> None:
-        """Send the enrolment in a level again over the same connection, at most once per retry time.
+        """Send the enrolment in a progressive level again over the same connection, at most once per retry time.
 
         The controller replies with its count, and receives the amount that this machine showed last.
         """
@@ -475,7 +487,7 @@ class Link:
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
     def _enrol_from_start(self, feeder: Feeder, now_ns: int) -> None:
-        """Enrol in a level again from the start: the controller no longer knows this machine, as after its restart."""
+        """Enrol in a progressive level again from the start, because the controller no longer knows this machine."""
         if feeder.joined:
             feeder.joined = False
             feeder.sent = feeder.counted

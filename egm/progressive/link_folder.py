@@ -40,22 +40,22 @@ _ANSWER: Final = "answer.json"
 
 @dataclass(frozen=True, slots=True)
 class LinkFolder:
-    """The folder of the machine's certificates for the link; ``root`` need not exist yet."""
+    """The folder of the machine's certificates for the progressive link; ``root`` need not exist yet."""
 
     root: Path
 
     @classmethod
     def of(cls, state: Path) -> "LinkFolder":
-        """Return the link folder of a state folder."""
+        """Return the progressive link's folder within a state folder."""
         return cls(state.absolute() / _NAME)
 
     @property
     def key(self) -> Path:
-        """Return the path of the private key in use, as a cabinet file names it."""
+        """Return the path of the link's private key in use, as a cabinet file names it."""
         return self.root / "current" / _KEY
 
     def table(self, host: str, port: int) -> dict[str, object]:
-        """Return the cabinet file's table of the link: the broker's address and the paths of the link's files."""
+        """Return the cabinet file's table of the progressive link: the broker's address and the paths of its files."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
         named = {name: str(self.root / "current" / file) for name, file in files.items()}
         return {"host": host, "port": port, **named}
@@ -98,14 +98,14 @@ class LinkFolder:
     # ------------------------------------------------------------------ what is in use
     @property
     def current(self) -> str:
-        """Return the digest of the certificate in use, or an empty string if none is in use."""
+        """Return the digest of the link certificate in use, or an empty string if none is in use."""
         with suppress(OSError):
             name = str((self.root / "current").readlink())
             return name if self.holds(name) else ""
         return ""
 
     def holds(self, name: str) -> bool:
-        """Return whether all files of the certificate with this digest exist."""
+        """Return whether all files of the link certificate with this digest exist."""
         return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
 
     def facts(self) -> Facts | None:
@@ -122,7 +122,7 @@ class LinkFolder:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def store_answer(self, answer: Answer) -> str:
-        """Store the files of an answer to the request next to those in use, and return its digest.
+        """Store the files of an answer to the certificate request next to those in use, and return its digest.
 
         Raises EnrolmentError.
         """
@@ -151,7 +151,7 @@ class LinkFolder:
         return facts.certificate
 
     def put_into_use(self, name: str) -> None:
-        """Put the staged certificate with this digest into use. Raises EnrolmentError."""
+        """Put the staged link certificate with this digest into use. Raises EnrolmentError."""
         new_link = self.root / "current.new"
         with _translate_medium_errors():
             new_link.unlink(missing_ok=True)
@@ -160,7 +160,7 @@ class LinkFolder:
             sync_folder(self.root)
 
     def remove_unused_files(self) -> None:
-        """Remove the link files that are no longer in use: older certificates, and the completed request's key."""
+        """Remove the link files that are no longer in use: older certificates, and the key of the completed request."""
         name = self.current
         with suppress(OperatorError, OSError):
             facts, key = self.facts(), self.read_request_key()

@@ -52,6 +52,7 @@ def cut(length_max: int) -> BeforeValidator:
     """
 
     def shorten_text(text: object) -> object:
+        """Return the text shortened to ``length_max`` characters; anything but a text is returned unchanged."""
         if isinstance(text, str) and len(text) > length_max:
             return f"{text[: length_max - 1]}…"
         return text
@@ -121,7 +122,7 @@ class Enrolment(_Message):
 
 
 class Join(_Message):
-    """Message that enrols a machine after every connection; each level is answered separately, with this ``nonce``."""
+    """Message that enrols a machine after every connection; each progressive level is answered with its ``nonce``."""
 
     type: Literal["join"] = "join"
     machine: MachineId
@@ -130,6 +131,7 @@ class Join(_Message):
 
 
 def _parse_trigger(data: object) -> Trigger:
+    """Return the opened trigger point of a mystery level that a message holds. Raises ValueError."""
     if isinstance(data, Trigger):
         return data
     try:
@@ -185,7 +187,7 @@ FALLS_AHEAD_MAX: Final = 1_000_000
 
 
 def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
-    """Return why a level cannot show ``amount_cents`` after ``before_cents``, or an empty string if it can."""
+    """Return why a progressive level cannot show ``amount_cents`` after ``before_cents``, or an empty string."""
     if falls < falls_before:
         return f"{falls} falls after {falls_before}"
     if amount_cents < before_cents and falls == falls_before:
@@ -216,7 +218,7 @@ class Value(_Message):
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
     def is_after(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
-        """Return whether this value was sent after the value with that run, sequence and time.
+        """Return whether this message about a level was sent after the one with that run, sequence and time.
 
         A value of another run is later if its sequence or its time is, or if the previous run is ``silent``:
         its store may be an older copy, and its clock may be behind.
@@ -226,7 +228,7 @@ class Value(_Message):
         return self.sequence > sequence or self.time_utc > time_utc or silent
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
-        """Return how this value contradicts the shown amount ``amount_cents`` with its ``falls``, or empty."""
+        """Return how this message contradicts what a progressive level has shown, or an empty text if it does not."""
         wrong = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
             wrong = f"{self.falls} falls after {falls}: more than there can have been"
@@ -261,7 +263,7 @@ class Counted(_Message):
 
 
 class Claim(_Message):
-    """Message that a wager has hit a level, decided and durable on the machine. ``after``: its contribution.
+    """Message that a wager has hit a progressive level, durable on the machine. ``after``: its contribution.
 
     ``shown_cents`` is its value according to the machine's display. ``share`` is the part of the level that
     was won, if not the whole. ``at_utc`` is the machine's time, for the record only.
@@ -279,7 +281,7 @@ class Claim(_Message):
 
 
 class Award(_Message):
-    """Message with the locked amount of a claim: exactly this is paid. ``order`` numbers the hits of the level."""
+    """Message with the locked amount of a progressive claim, paid exactly. ``order`` numbers the level's hits."""
 
     type: Literal["award"] = "award"
     machine: MachineId
@@ -291,7 +293,7 @@ class Award(_Message):
 
 
 class Commit(_Message):
-    """Message that the machine has paid the award, durably. ``way``: to the credits or by hand.
+    """Message that the machine has paid a progressive award, durably. ``way``: to the credits or by hand.
 
     ``amount_cents`` differs from the award only if an attendant settled the amount shown before the reply
     arrived: both sides record it. ``void``: the game was void and nothing was paid; the award returns to the
@@ -307,7 +309,7 @@ class Commit(_Message):
 
 
 class Closed(_Message):
-    """Message that the controller has recorded the payment: the claim is closed and the machine may drop it."""
+    """Message that the controller has recorded the payment of a progressive claim, which is thus closed."""
 
     type: Literal["closed"] = "closed"
     machine: MachineId
@@ -315,7 +317,10 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """Message that refuses another, with reason and subject. ``next``: for a gap, the next contribution needed."""
+    """Message between machine and progressive controller that refuses another, with reason and subject.
+
+    ``next``: for a gap, the next contribution needed.
+    """
 
     type: Literal["refused"] = "refused"
     machine: MachineId
@@ -339,22 +344,23 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """Encode a message of the link as JSON, without empty fields that peers of earlier versions do not know."""
+    """Encode a message of the progressive link as JSON, without empty fields that earlier versions do not know."""
     unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=unsaid).encode()
 
 
 def decode_machine_message(data: bytes) -> FromMachine:
     """Decode a machine's message to the controller. Raises :class:`ProgressiveMessageError`."""
-    return _read(_FROM_MACHINE, data)
+    return _read_message(_FROM_MACHINE, data)
 
 
 def decode_controller_message(data: bytes) -> FromController:
     """Decode a controller's message. Raises :class:`ProgressiveMessageError`."""
-    return _read(_FROM_CONTROLLER, data)
+    return _read_message(_FROM_CONTROLLER, data)
 
 
-def _read(adapter: TypeAdapter[M], data: bytes) -> M:
+def _read_message(adapter: TypeAdapter[M], data: bytes) -> M:
+    """Return the message of the progressive link that ``data`` holds. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:

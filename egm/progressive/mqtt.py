@@ -37,7 +37,7 @@ from egm.progressive.messages import (
 
 
 class MqttCarrier:
-    """A carrier of the link's messages over MQTT, to the broker named in a cabinet file."""
+    """A carrier of the progressive link's messages over MQTT, to the broker named in a cabinet file."""
 
     def __init__(
         self,

@@ -40,12 +40,12 @@ class Pool:
 
     @property
     def id(self) -> str:
-        """Return the pool's id: a controller's level id, ``sas.group.level``, or its own ``game.level.stake``."""
+        """Return the progressive pool's id: a controller's level id, ``sas.group.level``, or ``game.level.stake``."""
         return self.definition.id
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine keeps the level itself, without a controller or host."""
+        """Return whether this machine keeps the progressive level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 
@@ -53,7 +53,7 @@ class Pools:
     """All progressive amounts of a machine's games, by the wager that plays for them."""
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
-        """Combine the pools. Raises :class:`NoPoolError` if two levels of the machine would share one amount."""
+        """Combine the progressive pools. Raises :class:`NoPoolError` if two levels would share one amount."""
         all_pools = tuple(pools)
         self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in all_pools}
         if len(self.by_id) < len(all_pools):
@@ -62,11 +62,14 @@ class Pools:
         self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in all_pools}
 
     def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
-        """Return the pools that a wager feeds and can win. Raises :class:`NoPoolError` if one is not configured."""
+        """Return the progressive pools that a wager feeds and can win.
+
+        Raises :class:`NoPoolError` if one is not configured.
+        """
         return tuple(self._find_pool(game, play, denomination_cents) for play in game.levels(wager))
 
     def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
-        """Return the configured levels of a game's side bets at a denomination, by spot."""
+        """Return the configured progressive levels of a game's side bets at a denomination, by spot."""
         pools = {
             spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
             for play in game.list_every_level()
@@ -88,12 +91,12 @@ class Pools:
 
 
 def combine_pools(parts: Iterable[Pools]) -> Pools:
-    """Combine the pools of several games. Raises :class:`NoPoolError` if two name one amount."""
+    """Combine the progressive pools of several games. Raises :class:`NoPoolError` if two name one amount."""
     return Pools(pool for part in parts for pool in part.by_id.values())
 
 
 def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
-    """Create the pools of one game at the denominations at which it is offered.
+    """Create the progressive pools of one game at the denominations at which it is offered.
 
     Raises :class:`NoPoolError` if a level of the game is not configured, or cannot be managed.
     """
@@ -134,7 +137,7 @@ def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool
 
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
-    """Return whether every bet of the wager whose amount a regulation prescribes has exactly that amount."""
+    """Return whether each bet of the wager has the amount that a regulation prescribes for it, if one does."""
     sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
@@ -160,7 +163,7 @@ def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tu
 
 
 def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
-    """Return whether a game's bet of ``credits_`` plays only for configured levels, at prescribed amounts."""
+    """Return whether a game's bet of ``credits_`` plays only for configured progressive levels, at valid stakes."""
     try:
         wager = game.wager(credits_)
         pools.played(game, wager, denomination_cents)
@@ -177,7 +180,7 @@ def _find_keeper(slot: LevelSlot) -> Keeper:
 
 
 def _create_pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
-    """Return the pool of a level at one stake; None if a controller manages the level, but not at this stake."""
+    """Return the pool of a progressive level at one stake; None if its controller does not manage this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
     named = slot.stakes.get(str(stake_cents))

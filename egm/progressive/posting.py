@@ -21,8 +21,8 @@ def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
 
 
-def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
-    """Return the transfers of one change of a level: a contribution, a hit, or a reversed hit.
+def build_change_transfers(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
+    """Return the transfers of one change of a progressive level: a contribution, a hit, or a reversed hit.
 
     Fractions that have added up to a whole unit are taken from ``contributed``, into which they were paid.
     """
@@ -49,9 +49,10 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
 def build_moving_transfers(
     source: tuple[str, Level], target: tuple[str, Level, Level]
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that move one level into another: (pool, level) and (pool, level before, level after).
+    """Return the transfers that move one progressive level into another.
 
-    Whole units move; moved fractions that now add up to a whole unit are taken from ``contributed``.
+    ``source`` is (pool, level), ``target`` is (pool, level before, level after). Whole units move; moved
+    fractions that now add up to a whole unit are taken from ``contributed``.
     """
     giver, giving = source
     target_pool, before, after = target
@@ -72,7 +73,7 @@ def build_moving_transfers(
 
 
 def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
-    """Raise LevelDefectiveError unless the accounts of a level hold the whole units of its pools.
+    """Raise LevelDefectiveError unless the accounts of a progressive level hold the whole units of its pools.
 
     The level's own invariant is checked too. The error has the figures.
     """

@@ -66,7 +66,7 @@ class BroadcastWin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeardPrize:
+class ReceivedCommitment:
     """The commitment to a pool's mystery prize as first received (entry ``progressive.sealed``)."""
 
     pool: str

@@ -24,8 +24,8 @@ from paytables import LevelHit, LevelShare
 MYSTERY: Final = "progressive."
 
 
-class Chance(Protocol):
-    """A source of further random numbers for the same step of the game."""
+class RandomSource(Protocol):
+    """The random numbers that a game may draw in the generator step that draws its own outcome."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""
@@ -34,7 +34,7 @@ class Chance(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkMark:
-    """Stored progress of this machine's contributions to a linked pool.
+    """Stored progress of this machine's contributions to a linked progressive level.
 
     ``sequence``: the last one made. ``counted``: the last one that the controller is known to have.
     ``since``: a journal entry after which every contribution not yet counted is found. ``shown_cents`` and
@@ -83,7 +83,7 @@ class FormerPool:
 
     @property
     def is_own(self) -> bool:
-        """Return whether this machine kept the level itself, without a controller or host."""
+        """Return whether this machine kept the progressive level itself, without a controller or host."""
         return self.keeper is Keeper.MACHINE
 
 
@@ -114,7 +114,7 @@ class Round:
     hits: list[Hit] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
 
-    def feed(self, chance: Chance) -> None:
+    def feed(self, chance: RandomSource) -> None:
         """Add the wager's contribution to every level, and draw this machine's mystery prizes; call once per game."""
         for name, pool in self.pools.items():
             fed_cents = self.fed_cents[name]
@@ -134,7 +134,7 @@ class Round:
                 self._record_hit(name, pool, mystery=True)
 
     def award(self, hits: Iterable[LevelHit]) -> None:
-        """Lock the outcome's level hits, in order: whole levels by the game's names, or parts of them."""
+        """Lock the outcome's progressive hits, in order: whole levels by the game's names, or parts of them."""
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:
@@ -154,7 +154,7 @@ class Round:
 
     # ------------------------------------------------------------------ the parts of it
     def _contribute_to_controller(self, pool: Pool, fed_cents: int) -> None:
-        """Contribute to a controller's level, one stake of it at a time."""
+        """Contribute to a controller's progressive level, one stake of it at a time."""
         stake_cents = pool.definition.chance.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         mark = self.memory.mark(pool.id)
@@ -176,7 +176,7 @@ class Round:
             return sequences[-1 - hits] or 0
         return (self.marks.get(pool.id) or self.memory.mark(pool.id)).sequence
 
-    def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: Chance) -> bool:
+    def _draw_mystery_hit(self, pool: Pool, odds: tuple[int, int], chance: RandomSource) -> bool:
         """Draw whether this wager wins a mystery prize, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:
@@ -215,9 +215,10 @@ class Round:
         self.hits.append(replace(hit, claim=claim, shown_cents=shown_cents))
 
     def _find_current_level(self, pool: Pool | FormerPool) -> Level:
+        """Return the state of a progressive level, with the changes that this game has made so far."""
         return self.levels.get(pool.id) or self.memory.level(pool.id)
 
     def _replace_level(self, pool: Pool | FormerPool, before: Level, after: Level) -> None:
-        """Replace the state of a level of this machine, and add the transfers that the change takes."""
-        self.transfers += posting.step(pool.id, before, after)
+        """Replace the state of a progressive level of this machine, and add the transfers that the change takes."""
+        self.transfers += posting.build_change_transfers(pool.id, before, after)
         self.levels[pool.id] = after

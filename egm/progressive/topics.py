@@ -24,17 +24,17 @@ def build_downlink_topic(machine: str) -> str:
 
 
 def build_value_topic(level: str) -> str:
-    """Return the topic on which a level's value is published as a retained message."""
+    """Return the topic on which a progressive level's value is published as a retained message."""
     return f"{PREFIX}/level/{level}/value"
 
 
 def build_heartbeat_topic(sign: str) -> str:
-    """Return the topic on which a sign repeatedly reports what it shows."""
+    """Return the MQTT topic on which a jackpot sign repeatedly reports what it shows."""
     return f"{PREFIX}/sign/{sign}/beat"
 
 
 def parse_sign(topic: str) -> str:
-    """Return the name of the sign to which a heartbeat topic belongs; empty for any other topic."""
+    """Return the name of the jackpot sign to which a heartbeat topic belongs; empty for any other topic."""
     start, end = f"{PREFIX}/sign/", "/beat"
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 

@@ -30,7 +30,7 @@ class TriggerError(LocalError):
     """The error that a mystery prize's secret amount is invalid or does not match its published commitment."""
 
 
-class Chance(Protocol):
+class RandomSource(Protocol):
     """Source of further random numbers for one draw."""
 
     def below(self, bound: int, purpose: str) -> int:
@@ -56,7 +56,7 @@ class Trigger:
 
     @classmethod
     def draw(
-        cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: Chance
+        cls, level: str, number: int, start: Fraction, terms: Terms, stake_cents: int, chance: RandomSource
     ) -> "Trigger":
         """Draw the secret amount of a mystery prize that starts from ``start``. Raises :class:`TriggerError`."""
         if not terms.mystery or terms.ceiling_cents is None:
@@ -76,12 +76,12 @@ class Trigger:
 
     @property
     def points(self) -> int:
-        """Return the number of equally likely amounts; one if the level starts at its ceiling."""
+        """Return the number of equally likely trigger amounts; one if the progressive level starts at its ceiling."""
         return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
 
     @property
     def amount(self) -> Fraction:
-        """Return the secret amount, exact: a wager that raises the level to it wins."""
+        """Return the secret amount, exact: a wager that raises the progressive level to it wins."""
         room = self.ceiling_cents - self.start
         return self.start + max(Fraction(0), room) * Fraction(self.drawn + 1, self.points)
 

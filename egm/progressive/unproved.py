@@ -22,7 +22,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import find_shown
 from egm.progressive.messages import Won
 from egm.progressive.pools import Pool, Pools
-from egm.progressive.records import ClaimRecord, HeardPrize, HeldPrize, SealedPrize
+from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
 from egm.record_codec import from_json
 from egm.staff.events import has_texts
 from egm.staff.form import build_ruling_details
@@ -37,7 +37,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
     """Return the commitment to a level's mystery prize as this machine first received it, or None."""
     first = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
-        record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
+        record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.pool != level:
             continue
         if record.prize < prize:
@@ -75,7 +75,7 @@ def _find_terms_doubt(pool: Pool, prize: Won) -> str:
 
 
 def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
-    """Return why the award of a hit is not credible, or an empty string if it is.
+    """Return why the controller's award for a progressive hit is not credible, or an empty string if it is.
 
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
     is on its way, because a claim is made only once the level has been received on the same connection.
@@ -103,7 +103,10 @@ def _find_shown_cents(machine: Machine, pool: Pool) -> int:
 
 # ---------------------------------------------------------------------------------------------- holding
 def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
-    """Store an unproved message about a prize for two persons to rule on, and call them; a repeat only calls again."""
+    """Store an unproved message about a progressive prize for two persons to rule on, and call them.
+
+    A repeat only calls them again.
+    """
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
@@ -123,14 +126,14 @@ def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
 
 
 def find_ruling(machine: Machine, claim: str) -> str | None:
-    """Return the two persons' ruling on a claim: ``pay``, ``decline``, or None."""
+    """Return the two persons' ruling on a progressive claim: ``pay``, ``decline``, or None."""
     stored = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
     return None if stored is None else stored.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
-    """Return the open level claims that no controller will answer: of removed levels, and of the game that waits."""
+    """Return the open progressive claims that no controller will answer: of removed levels, and of the waiting game."""
     waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
@@ -142,7 +145,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
 
 
 def prize_is_held(machine: Machine, event: Event) -> bool:
-    """Return whether a held message waits for the form's ruling, and the ruling is possible.
+    """Return whether a held progressive prize waits for the form's ruling, and the ruling is possible.
 
     What no controller answers can only be settled at the amount that the machine showed.
     """
@@ -156,21 +159,21 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
 
 
 def ruling_is_whole(_: Machine, event: Event) -> bool:
-    """Return whether the ruling on a prize is complete, which means that it gives its reason."""
+    """Return whether the ruling on a held progressive prize gives its reason."""
     return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 
 
-def _read_decision(event: Event) -> Literal["pay", "decline"]:
+def _read_prize_ruling(event: Event) -> Literal["pay", "decline"]:
     return PAY if event.of(PrizeForm).decision == PAY else DECLINE
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
-    """Apply the ruling of two persons on the first held prize message: it is accepted, or not.
+    """Apply the ruling of two persons on the first held message about a progressive prize: accepted, or declined.
 
     If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
     the machine showed when it was made. Everything paid is paid by hand.
     """
-    decision, held_prizes = _read_decision(event), list_held_prizes(machine)
+    decision, held_prizes = _read_prize_ruling(event), list_held_prizes(machine)
     claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
     record = held_prizes.get(claim)
     claim_record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
@@ -198,7 +201,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
 
 
 def record_commitment(machine: Machine, level: str, prize: int, commitment: str) -> str:
-    """Record the commitment to a prize's secret amount when first received, before any wager plays for it.
+    """Record the commitment to a mystery prize's secret amount when first received, before any wager plays for it.
 
     Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.
     """
@@ -209,7 +212,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     if received is None:
         machine.post(
             PRIZE_COMMITTED,
-            HeardPrize(pool=level, prize=prize, commitment=commitment),
+            ReceivedCommitment(pool=level, prize=prize, commitment=commitment),
             state={key: sealed},
         )
         return ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from egm.isolated import build_python_command
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.screen import CLOSED
 from egm.terminal import echo, make_lines_printable
 
@@ -91,7 +91,7 @@ def main(
     silent: bool,
 ) -> None:
     """Show the machine of a state folder."""
-    close_process()
+    make_process_private()
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -108,18 +108,24 @@ def main(
     from egm.screen.window import Window, WindowError  # noqa: PLC0415
 
     pygame.font.init()
-    studio = SoundStore()
+    sound_store = SoundStore()
     make = TopPicture if top else Picture
     try:
         theme = load_theme()
         surface: Surface
         if mode == "web":
-            file = address or _address_file(state, position, top=top)
+            file = address or _find_address_file(state, position, top=top)
             door = held or (None if listening is None else (listening, None))
             surface = Web(
-                theme, port=port, portrait=portrait, address_file=file, make=make, studio=studio, held=door
+                theme,
+                port=port,
+                portrait=portrait,
+                address_file=file,
+                make=make,
+                sound_store=sound_store,
+                held=door,
             )
-            echo(f"{_name_screen(position, top=top)}: {surface.address}")
+            echo(f"{_format_screen_name(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
             surface = _create_console_window(
                 theme, display, lease, None if top else state, calm=reduced_motion
@@ -135,12 +141,12 @@ def main(
         machine=machine,
         bench=drawer,
         devices=frozenset(devices),
-        sounds=Sounds(theme, _create_speakers(surface, studio, silent=silent or top), studio),
+        sounds=Sounds(theme, _create_speakers(surface, sound_store, silent=silent or top), sound_store),
         reduced_motion=reduced_motion,
         watching=top,
         starting=state / "run" / "starting.json",
     )
-    with closing(studio):
+    with closing(sound_store):
         _show(app, 30 if mode == "web" or lease is not None else 60)
 
 
@@ -155,12 +161,12 @@ def _show(app: "App", frames_a_second: int) -> None:
     sys.exit(CLOSED)
 
 
-def _address_file(state: Path, position: int | None, *, top: bool) -> Path:
+def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
     name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 
 
-def _name_screen(position: int | None, *, top: bool) -> str:
+def _format_screen_name(position: int | None, *, top: bool) -> str:
     return "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
 
 
@@ -188,7 +194,7 @@ def _create_console_window(
     return Window(theme, output=output, above=above)
 
 
-def _create_speakers(surface: "Surface", studio: "SoundStore", *, silent: bool) -> "Speakers | None":
+def _create_speakers(surface: "Surface", sound_store: "SoundStore", *, silent: bool) -> "Speakers | None":
     """Return where sounds are played: in the browser that shows the picture, or by this computer's mixer.
 
     Return None if the screen is silent.
@@ -198,7 +204,7 @@ def _create_speakers(surface: "Surface", studio: "SoundStore", *, silent: bool) 
 
     if silent:
         return None
-    return surface if isinstance(surface, Web) else Mixer(studio)
+    return surface if isinstance(surface, Web) else Mixer(sound_store)
 
 
 if __name__ == "__main__":

@@ -305,7 +305,7 @@ def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
 def _lay_out_inside_bets(
     table: Table, grid: _Streets, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
-    """Return the touch areas of the open kind of inside bets, and the chip points of all inside bets."""
+    """Return the touch areas of the inside bets of the selected kind, and the chip points of all inside bets."""
     touches: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
     last = grid.first + grid.count

@@ -264,7 +264,10 @@ class TopScreenProcess:
         command: Callable[[int], Sequence[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare the process. ``command`` returns the command line for the descriptor of the display's lease."""
+        """Prepare the top screen's process.
+
+        ``command`` returns the command line for the descriptor of the display's lease.
+        """
         self._output = output
         self._clock = clock
         self._command = command

@@ -267,7 +267,7 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
     else:
         slip = (marks.add_group if name == "new_group" else marks.add_card)(game, view.slip)
     changed = replace(view, slip=slip, marked_at=view.now)
-    if slip.asked == view.slip.asked and name != "quick_pick":
+    if slip.with_first_card == view.slip.with_first_card and name != "quick_pick":
         return changed, ()
     return changed, marks.request_slip_bet(game, slip, marks.find_current_stake(snapshot, game))
 

@@ -31,8 +31,8 @@ class Slip:
     bonuses: tuple[str, ...] = ()
 
     @property
-    def asked(self) -> "Slip":
-        """Return the slip with its first card as the current one, so that slips of equal marks compare equal."""
+    def with_first_card(self) -> "Slip":
+        """Return the slip with its first card as the current one, so that slips with the same marks compare equal."""
         return replace(self, card=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
@@ -77,12 +77,12 @@ def is_keno(game: GameView | None) -> bool:
 
 
 def list_permitted_spot_counts(game: GameView) -> tuple[int, ...]:
-    """Return the permitted counts of numbers on a card (M-03)."""
+    """Return the permitted counts of numbers on a Keno card (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 
 def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
-    """Return the permitted stakes on one way, in credits."""
+    """Return the permitted stakes on one way of a Keno card, in credits."""
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 

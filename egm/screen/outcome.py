@@ -340,6 +340,7 @@ def _match_paid_wins(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...])
 
 
 def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
+    """Return the wins that a reel display states. Raises :class:`OutcomeError` for a position outside the window."""
     wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
@@ -349,6 +350,7 @@ def _read_wins(data: Mapping[str, Any], field: Field) -> tuple[WinView, ...]:
 
 
 def _read_win(win: Mapping[str, Any], field: Field) -> WinView:
+    """Return one win that a reel display states: its positions, credits, line and symbols."""
     line = win.get("number", win.get("line")) if win.get("on", "line") == "line" else None
     name = str(win.get("name", ""))
     count, symbol = _parse_counted_symbol(name, field.names)

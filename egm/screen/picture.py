@@ -157,11 +157,12 @@ class Picture:
         """Return the actions that the deck's keys may choose: the targets of the decision or the page, in order."""
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
-    def places(self, view: View) -> tuple[Rect, ...]:
+    def list_target_rects(self, view: View) -> tuple[Rect, ...]:
         """Return the rectangles of the touch targets of the open page or field."""
         return tuple(touch.rect for touch in self._list_content_touches(self._build_stage(view)))
 
     def _build_stage(self, view: View) -> Stage:
+        """Return what the scenes draw with: the layout for the game on the screen, and the view."""
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout

@@ -12,7 +12,7 @@ from typing import Final, Literal
 #: Marks in a column of a road or a bead plate.
 DEEP: Final = 6
 
-Place = tuple[int, int]
+GridCell = tuple[int, int]
 """Column and row, from 0."""
 Colour = Literal["red", "blue"]
 Often = tuple[str, int]
@@ -27,7 +27,7 @@ class Win:
     ties: int = 0
 
 
-def place_bead_plate(results: Sequence[str]) -> dict[Place, str]:
+def place_bead_plate(results: Sequence[str]) -> dict[GridCell, str]:
     """Return the position of every result on the bead plate, column by column from the top; the oldest comes first."""
     return {(n // DEEP, n % DEEP): result for n, result in enumerate(results)}
 
@@ -97,10 +97,10 @@ def count_most_and_least(
     return [(sign, counts[sign]) for sign in order[:count]], [(sign, counts[sign]) for sign in rare[:count]]
 
 
-def place_road_marks(lengths: Sequence[int]) -> list[list[Place]]:
+def place_road_marks(lengths: Sequence[int]) -> list[list[GridCell]]:
     """Return the position of each mark in a road's columns: down as far as there is room, then to the right."""
-    occupied: set[Place] = set()
-    positions_by_column: list[list[Place]] = []
+    occupied: set[GridCell] = set()
+    positions_by_column: list[list[GridCell]] = []
     first = -1
     for length in lengths:
         first = next(c for c in range(first + 1, first + 2 + len(occupied)) if (c, 0) not in occupied)

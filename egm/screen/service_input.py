@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from egm.kernel.messages import Intent
 from egm.kernel.service_pages import Prompt, ServicePage
-from egm.kernel.touch import CROSSES, Place
+from egm.kernel.touch import CROSSES, TouchPoint
 
 #: Rows of the on-screen keyboard; the second of each pair applies with the shift key.
 LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
@@ -39,7 +39,7 @@ class Desk:
     since: float = 0.0
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
-    felt: tuple[Place, ...] = ()
+    felt: tuple[TouchPoint, ...] = ()
     """Positions of a calibration's touches so far."""
     tone: str = ""
     """The last tone of the speaker test; ``toned_at`` is when it was played."""
@@ -47,7 +47,7 @@ class Desk:
 
     @property
     def sheet(self) -> int:
-        """Return which part of the open page is shown."""
+        """Return the number of the open page's sheet that is shown."""
         return self.sheets[-1]
 
 

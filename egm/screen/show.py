@@ -74,7 +74,7 @@ class Timeline:
     level: int
 
     def index(self, since: float) -> int:
-        """Return the index of the step shown at ``since`` seconds."""
+        """Return the index of the show's step at ``since`` seconds."""
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 
 
@@ -93,7 +93,7 @@ def is_feature(show: Show, index: int) -> bool:
 
 
 def find_feature_steps(show: Show, index: int) -> range:
-    """Return the indices of the adjacent steps in the same stage."""
+    """Return the indices of the adjacent steps that are played in the same stage: the base game or one feature."""
     stage, first, end_index = find_step_stage(show, index), index, index + 1
     while first and find_step_stage(show, first - 1) == stage:
         first -= 1
@@ -122,7 +122,7 @@ def count_games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, in
 
 
 def has_title(show: Show, index: int) -> bool:
-    """Return whether a step begins a feature whose title was not shown before an earlier decision."""
+    """Return whether a step of a show begins a feature whose title was not shown in an earlier part of the game."""
     begins = index > show.seen and find_step_stage(show, index - 1) != find_step_stage(show, index)
     return begins and is_feature(show, index)
 
@@ -174,7 +174,7 @@ def _build_timeline(key: _TimelineKey) -> Timeline:
 
 
 def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
-    """Return the times of the steps in sequence, each shortened by presses of PLAY."""
+    """Return the times of a show's steps in sequence, each shortened by presses of PLAY."""
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
@@ -196,14 +196,14 @@ def _build_step_times(show: Show, motion: Motion, pace: float, *, calm: bool) ->
 
 
 def _scale_step_time(time: StepTime, pace: float, begin: float) -> StepTime:
-    """Return the times of a step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
+    """Return the times of a show's step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in time.stops)
     spun = begin + time.spun * pace
     return StepTime(begin, begin + time.begin * pace, stops, spun, spun)
 
 
 def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
-    """Return the times of a step after PLAY was pressed at ``cut``.
+    """Return the times of a show's step after PLAY was pressed at ``cut``.
 
     The press skips the title card, stops the moving parts, or ends a step at rest. Of spins of a hold feature
     and boxes of a pick it skips one at a time.
@@ -229,7 +229,7 @@ def _shorten_step(time: StepTime, step: Step, cut: float) -> StepTime:
 
 
 def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
-    """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
+    """Return the times of a show's step in which everything from part ``first`` on happens ``seconds`` earlier."""
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(time.stops))
     return StepTime(
         time.title, time.begin if begin is None else begin, stops, time.spun - seconds, time.end - seconds
@@ -237,7 +237,7 @@ def _advance_step(time: StepTime, seconds: float, first: int, *, begin: float | 
 
 
 def count_step_parts(step: Step) -> int:
-    """Return how many parts of a step happen in sequence: its reels, spins, boxes or balls."""
+    """Return how many parts of a show's step happen in sequence: its reels, spins, boxes or balls."""
     if isinstance(step, Result):
         return len(step.window)
     if isinstance(step, HoldStep):
@@ -250,7 +250,7 @@ def count_step_parts(step: Step) -> int:
 
 
 def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
-    """Return the duration of a table's cues; unknown cues take no time."""
+    """Return the duration of a table game's sound cues; unknown cues take no time."""
     return {
         "ball": motion.wheel,
         "wheel": motion.wheel,
@@ -263,7 +263,7 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 
 
 def _build_step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
-    """Return when the parts of one step happen; the first ``opened`` parts have already happened."""
+    """Return when the parts of one step of a show happen; the first ``opened`` parts have already happened."""
     if isinstance(step, Result):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step

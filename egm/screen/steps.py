@@ -177,6 +177,7 @@ def _read_step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
 
 
 def _read_gamble_steps(data: Any) -> list[Step]:
+    """Return the double-ups that a display states, each with the cards shown before it."""
     rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in data]
     cards = tuple(shown for _, shown, _ in rounds)
     return [

@@ -196,6 +196,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
     """Return the betting spots; if spots require each other in a cycle, each lists the others in ``round``."""
 
     def list_cycle(spot: Spot) -> tuple[str, ...]:
+        """Return the other spots of a cycle of spots that need each other, or nothing if this spot is in no cycle."""
         cycle = [spot.id]
         while (needs := spots[cycle[-1]].needs) is not None and needs not in cycle:
             cycle.append(needs)

@@ -85,7 +85,7 @@ def find_board_rect(layout: Layout) -> Rect:
     return (margin, top, w - 2 * margin, h - top - 110)
 
 
-def sign(layout: Layout) -> Rect:
+def find_title_rect(layout: Layout) -> Rect:
     """Return the rectangle of the game's title on the top screen."""
     w, h = float(layout.size[0]), float(layout.size[1])
     high = h * 0.17 if not layout.is_portrait else h * 0.12
@@ -99,7 +99,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
     def render_backdrop() -> pygame.Surface:
         rect = find_board_rect(layout)
         surface = draw_hall((p.px(layout.size[0]), p.px(layout.size[1])), look, p.box(rect).center)
-        draw_marquee(replace(stage, layout=replace(layout, marquee=sign(layout))), surface, title)
+        draw_marquee(replace(stage, layout=replace(layout, marquee=find_title_rect(layout))), surface, title)
         area = p.box((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix(look.sky[2], BLACK, 0.35)[:3], 255)
         frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)

@@ -271,7 +271,7 @@ def find_last_step(view: View) -> Step | None:
 
 
 def has_changed_marks_since_game(view: View) -> bool:
-    """Return whether the player has changed the marks since the last game: the board then shows the marks."""
+    """Return whether the player has changed the Keno marks since the last game: the board then shows the marks."""
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
 
 
@@ -334,7 +334,7 @@ def has_unsent_bet(view: View) -> bool:
         return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
     if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.has_marks:
         return False
-    return view.slip.asked != marks.build_slip_from_wager(view.snapshot.bet_wager).asked
+    return view.slip.with_first_card != marks.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
 
 
 def compute_bet_credits(view: View) -> int:
@@ -357,7 +357,7 @@ def compute_bet_credits(view: View) -> int:
 
 
 def compute_drawer_share(view: View, motion: Motion) -> float:
-    """Return how far the drawer is open, 0 to 1."""
+    """Return how far the drawer of simulated devices is open, 0 to 1."""
     if view.drawer_since is not None:
         return clamp((view.now - view.drawer_since) / motion.drawer)
     return 1 - clamp((view.now - view.drawer_until) / motion.drawer)

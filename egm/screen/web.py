@@ -36,7 +36,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layou
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
-from egm.screen.web_auth import Door
+from egm.screen.web_auth import WebAccess
 
 BAND: Final = 24
 SCALE_STEP: Final = 1 / 24
@@ -77,11 +77,11 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
     return bands
 
 
-def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
-    """Return the message that carries these rows of a frame; ``page.html`` decodes its format.
+def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
+    """Return the message with these rows of a frame as JPEG pictures; ``page.html`` decodes its format.
 
     The surface has the display's pixel format (32 bits, blue first). pygame's own JPEG writer never releases
-    the file objects it has written to, which would leak one for each piece.
+    the file objects it has written to, which would leak one for each picture.
     """
     width, height = surface.get_size()
     parts = [struct.pack(">HHH", width, height, len(bands))]
@@ -148,7 +148,7 @@ def read_input(line: str | bytes) -> BrowserMessage:
 
 
 def read_session(line: str | bytes) -> str:
-    """Return the session of a connection's first message, or "" if it has none."""
+    """Return the browser session of a connection's first message, or "" if it has none."""
     try:
         return _Session.model_validate_json(line).session
     except ValueError:
@@ -206,18 +206,18 @@ class Web:
         scale: float = 2 / 3,
         address_file: Path | None = None,
         make: type[Picture] = Picture,
-        studio: SoundStore | None = None,
+        sound_store: SoundStore | None = None,
         held: tuple[int, int | None] | None = None,
     ) -> None:
         """Start the server.
 
-        ``held`` has the descriptors of a listening socket and, if any, the door's memory; see :class:`Door`.
+        ``held`` has the descriptors of a listening socket and, if any, of the file with the browser sessions.
         """
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
         self._theme = theme
         self._make = make
-        self._studio = studio or SoundStore()
+        self._sound_store = sound_store or SoundStore()
         self._loops: dict[str, str] = {}
         self._portrait = portrait
         self._words = ""
@@ -239,7 +239,7 @@ class Web:
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser screen", daemon=True)
         self._thread.start()
         try:
-            self._server, self._door = asyncio.run_coroutine_threadsafe(
+            self._server, self._access = asyncio.run_coroutine_threadsafe(
                 self._listen(port, address_file, held), self._loop
             ).result()
         except OSError as error:
@@ -248,8 +248,8 @@ class Web:
 
     @property
     def address(self) -> str:
-        """Return the address of the page, with the one-time token."""
-        return self._door.address
+        """Return the address of the browser screen's page, with the one-time token."""
+        return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
     def inputs(self) -> list[Tap | Action] | None:
@@ -284,7 +284,7 @@ class Web:
         bands = find_changed_bands(old_frame, new_frame, width, height) if old_frame else [(0, height)]
         if not bands or viewer is None:
             return
-        message = encode_pieces(self._surface, bands)
+        message = encode_bands(self._surface, bands)
         with self._lock:
             if self._viewer is not viewer:
                 return
@@ -342,7 +342,7 @@ class Web:
                 self._unheard -= 1
 
     def close(self) -> None:
-        """Stop the web server."""
+        """Stop the web server of the screen."""
 
         async def stop_server() -> None:
             self._server.close()
@@ -360,27 +360,29 @@ class Web:
     # ------------------------------------------------------------------ the server's side
     async def _listen(
         self, port: int, address_file: Path | None, held: tuple[int, int | None] | None
-    ) -> tuple[Server, Door]:
-        """Start the web server on the given port or inherited socket; write the address file."""
-        door = Door(address_file, sound_of=self._studio.get, memory=held[1] if held else None)
+    ) -> tuple[Server, WebAccess]:
+        """Start the web server of the screen on the given port or inherited socket; write the address file."""
+        access = WebAccess(address_file, sound_of=self._sound_store.get, memory=held[1] if held else None)
         on = socket.create_server((HOST, port)) if held is None else socket.socket(fileno=held[0])
-        door.port = int(on.getsockname()[1])
-        door.write_address()
+        access.port = int(on.getsockname()[1])
+        access.write_address()
 
         class Visitor(_Visitor):
+            """A browser's connection to this server."""
+
             entering = self._entering
 
         server = await serve(
             self._serve,
             sock=on,
-            process_request=door.request,
+            process_request=access.request,
             create_connection=Visitor,
             open_timeout=_ENTRY_SECONDS,
             max_size=4096,
             compression=None,
             close_timeout=_GOODBYE_SECONDS,
         )
-        return server, door
+        return server, access
 
     @staticmethod
     async def _push(viewer: ServerConnection, message: bytes | str) -> None:
@@ -389,14 +391,14 @@ class Web:
             await viewer.send(message)
 
     async def _serve(self, viewer: ServerConnection) -> None:
-        """Serve one connection: the newest valid session replaces the older viewer."""
+        """Serve one browser connection: the newest one with a valid session replaces the older viewer."""
         try:
             async with asyncio.timeout(_ENTRY_SECONDS):
                 session = read_session(await viewer.recv())
         except (TimeoutError, ConnectionClosed):
             await viewer.close(CloseCode.TRY_AGAIN_LATER)
             return
-        if not self._door.knows(session):
+        if not self._access.knows(session):
             await viewer.close(CloseCode.POLICY_VIOLATION)
             return
         if isinstance(viewer, _Visitor):
@@ -424,7 +426,7 @@ class Web:
         now = self._loop.time()
         if now - self._vouched >= _VOUCH_SECONDS:
             self._vouched = now
-            self._door.knows(session)
+            self._access.knows(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
         """Store what the viewer's message reports; messages of an older viewer are ignored."""

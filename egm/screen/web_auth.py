@@ -48,7 +48,7 @@ _USED = (
 
 
 def create_token() -> str:
-    """Return a random token of sufficient length that it cannot be guessed."""
+    """Return a random token for the browser screen, long enough that it cannot be guessed."""
     return os.urandom(24).hex()  # noqa: TID251 (a token)
 
 
@@ -64,7 +64,7 @@ def _digest_session(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class Door:
+class WebAccess:
     """Answers the browser's requests to this screen; ``port`` is set once the server listens."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Door:
         sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
         memory: int | None = None,
     ) -> None:
-        """Create the door, and restore the sessions from ``memory``.
+        """Create the access control of the browser screen, and restore its sessions from ``memory``.
 
         Args:
             clock: Returns monotonic seconds.
@@ -91,11 +91,11 @@ class Door:
 
     @property
     def address(self) -> str:
-        """Return the address of the page, with the one-time token."""
+        """Return the address of the browser screen's page, with the one-time token."""
         return f"http://{HOST}:{self.port}/?token={self._token}"
 
     def request(self, _: ServerConnection, request: Request) -> Response | None:
-        """Answer a page's request; return None to let a WebSocket request through to its handshake."""
+        """Answer a browser's HTTP request; return None to let a WebSocket request through to its handshake."""
         names = [name.lower() for name, _value in request.headers.raw_items()]
         host = request.headers.get("Host", "") if len(names) == len(set(names)) else ""
         if host not in {f"{HOST}:{self.port}", f"localhost:{self.port}"}:
@@ -119,7 +119,10 @@ class Door:
         )
 
     def _answer_page_request(self, query: str) -> Response:
-        """Return the page in a new session for the valid token, as reloaded without a query, or else a refusal."""
+        """Return the page, in a new browser session for the valid token; a refusal for any other token.
+
+        A request without a query, as a reload sends it, gets the page without a session.
+        """
         if not query:
             return build_page_response("")
         if is_token(query.removeprefix("token="), self._token):
@@ -149,19 +152,19 @@ class Door:
         return session
 
     def write_address(self) -> None:
-        """Write the address with the next token to the address file, readable by its owner only."""
+        """Write the address of the browser screen with a new one-time token to its file, readable by the owner only."""
         if self._address_file is not None:
             replace_private(self._address_file, self.address + "\n")
 
     def _save_sessions(self) -> None:
-        """Save the sessions in the memory that survives a restart of the screen."""
+        """Save the browser sessions in the memory that survives a restart of the screen's process."""
         if self._memory is not None:
             data = json.dumps([[each.digest, each.heard] for each in self._sessions]).encode()
             os.pwrite(self._memory, data.ljust(_MEMORY_BYTES), 0)
 
 
 def _read_saved_sessions(memory: int) -> list[_Session]:
-    """Return the saved sessions; none if the record is damaged."""
+    """Return the saved browser sessions; none if the record is damaged."""
     try:
         return [
             _Session(str(digest), float(heard))
@@ -172,13 +175,13 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
 
 
 def _read_session(request: Request) -> str:
-    """Return the session in a request's header, or ""."""
+    """Return the browser session in a request's header, or ""."""
     header = request.headers.get("Authorization", "")
     return header.removeprefix(_SHOWN_AS) if header.startswith(_SHOWN_AS) else ""
 
 
 def build_page_response(session: str) -> Response:
-    """Return the page with a policy that permits only its own script and its own origin.
+    """Return the browser screen's page with a policy that permits only its own script and its own origin.
 
     ``session`` is empty for a reloaded page: its tab still has the session, or the page reports that it needs
     another address.
@@ -207,7 +210,7 @@ def build_sound_response(samples: bytes) -> Response:
 
 
 def answer(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:
-    """Return a complete response that is not cached, framed or content-sniffed."""
+    """Return a complete HTTP response that is not cached, framed or content-sniffed."""
     data = body.encode()
     fields = {
         "Content-Type": "text/plain; charset=utf-8",

@@ -80,7 +80,10 @@ def answer_overdue_turns(table: SharedTable) -> list[Seat]:
 
 
 def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, GameRecord, Decision]]) -> None:
-    """Answer a decision whose time limit is over, in the game of the seat that was asked if that seat can play."""
+    """If the time limit of a decision is over, give the default answer in a seat's game.
+
+    It is the game of the seat that was asked, or another of the round if that seat cannot play.
+    """
     asked_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
     seat, game, decision = (asked_seats or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()

@@ -1,6 +1,6 @@
-"""The open service menu: the stack of places a person has entered, and the page of the last one.
+"""The open service menu: the stack of menu pages that a person has opened, of which the last one is shown.
 
-A place creates its page from the machine's memory each time it is shown, and returns where an answer leads.
+A menu page creates its content from the machine's memory each time it is shown, and returns where an answer leads.
 The menu holds no durable state: the signed-in person is in the journal
 (:attr:`~egm.staff.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a
 restart the menu is closed.
@@ -38,26 +38,26 @@ class Stay:
 class Go:
     """Answer of a menu page: open a further page of the service menu."""
 
-    place: "Place"
+    page: "MenuPage"
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
     """Answer of a menu page: leave the open page of the service menu, or several pages at once."""
 
-    places: int = 1
+    pages: int = 1
     notice: Words | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Answer of a menu page: submit an event, then leave as many pages as ``places`` says.
+    """Answer of a menu page: submit an event, then leave as many pages as ``pages`` says.
 
     If the state table refuses the event, no page is left and the open page shows the reason.
     """
 
     event: Event
-    places: int = 0
+    pages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +75,21 @@ def refuse(code: str) -> Stay:
     return Stay(say(f"service.refused.{code}"), "warning")
 
 
-class Place(Protocol):
-    """One place of the service menu, which creates a page and handles the answers to it.
+class MenuPage(Protocol):
+    """One page of the service menu: what it shows now, and what its keys and prompt do.
 
-    Every place inherits from it.
+    Every menu page inherits from it.
     """
 
     __slots__ = ()
 
     @property
     def values(self) -> Mapping[str, object]:
-        """Return the values entered at this place of the menu, which are lost when it is left, or an empty mapping."""
+        """Return the values entered on this page, which are lost when it is left, or an empty mapping."""
         return {}
 
     def page(self, machine: Machine) -> ServicePage:
-        """Return the service page that shows this place of the menu now. The desk adds id, person and notice."""
+        """Return the page as it is to be shown now; the desk adds id, person and notice."""
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
@@ -107,15 +107,15 @@ class MenuEntry:
     id: str
     subject: str
     permission: Permission | None
-    make: Callable[[], Place]
+    make: Callable[[], MenuPage]
 
 
 # ---------------------------------------------------------------------------------------------- the desk
 @dataclass(slots=True)
 class ServiceDesk:
-    """The open service menu of one player position: its stack of places and who is signed in."""
+    """The open service menu of one player position: its stack of pages and who is signed in."""
 
-    places: list[Place] = field(default_factory=list)
+    pages: list[MenuPage] = field(default_factory=list)
     person: Person | None = None
     menu: str = "operator"
     keyed: bool = True
@@ -134,25 +134,25 @@ class ServiceDesk:
     @property
     def is_open(self) -> bool:
         """Return whether the service menu is open."""
-        return bool(self.places)
+        return bool(self.pages)
 
-    def open(self, place: Place) -> None:
-        """Open the service menu at this place, with nobody signed in."""
+    def open(self, page: MenuPage) -> None:
+        """Open the service menu at this page, with nobody signed in."""
         self.close()
-        self.places = [place]
+        self.pages = [page]
 
     def close(self) -> None:
         """Close the service menu, sign the person out and end device tests."""
-        self.places = []
+        self.pages = []
         self.person = None
         self.bench.give_back()
         self._set_notice(None)
         self._warned = False
         self._turn += 1
 
-    def enter(self, person: Person, place: Place) -> None:
-        """Enter the service menu as a signed-in person, at this place."""
-        self.person, self.places = person, [place]
+    def enter(self, person: Person, page: MenuPage) -> None:
+        """Enter the service menu as a signed-in person, at this page."""
+        self.person, self.pages = person, [page]
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
@@ -166,26 +166,26 @@ class ServiceDesk:
         The first request to leave a form with entries is answered with a warning; the second leaves the form.
         """
         self._turn += 1
-        if (action == "leave" and self._would_lose_entries(self.places)) or (
-            action == "back" and self._would_lose_entries(self.places[-1:])
+        if (action == "leave" and self._would_lose_entries(self.pages)) or (
+            action == "back" and self._would_lose_entries(self.pages[-1:])
         ):
             self._warned = True
             self._set_notice(say("service.unconfirmed"), "warning")
             return None
         self._warned = False
         ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
-        move = ways_out.get(action) or self.places[-1].answer(machine, action, text)
+        move = ways_out.get(action) or self.pages[-1].answer(machine, action, text)
         self._set_notice(None)
         match move:
             case Stay(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
-            case Go(place=place):
-                self.places.append(place)
-            case Back(places=count, notice=notice):
+            case Go(page=page):
+                self.pages.append(page)
+            case Back(pages=count, notice=notice):
                 self._step_back(count)
                 self._set_notice(notice)
-                return None if self.places else Leave()
-            case Do(event=event, places=count):
+                return None if self.pages else Leave()
+            case Do(event=event, pages=count):
                 self._step_back(count)
                 self._set_notice(say("service.done"))
                 return event
@@ -193,31 +193,31 @@ class ServiceDesk:
                 return move
         return None
 
-    def _would_lose_entries(self, places: list[Place]) -> bool:
-        """Return whether leaving these places loses form entries of which the person has not been warned."""
-        return not self._warned and any(place.values for place in places)
+    def _would_lose_entries(self, pages: list[MenuPage]) -> bool:
+        """Return whether leaving these pages loses form entries of which the person has not been warned."""
+        return not self._warned and any(page.values for page in pages)
 
     def page(self, machine: Machine) -> ServicePage | None:
         """Return the open page of the service menu, or None if the menu is closed."""
-        if not self.places:
+        if not self.pages:
             return None
         person, notice, severity = self.person, self._notice, self._severity
         machine_notice = machine.notice
         if machine_notice is not None and machine_notice.code.startswith("refused."):
             notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
-            self.places[-1]
+            self.pages[-1]
             .page(machine)
             .model_copy(
                 update={
                     "id": self._page_id,
-                    "depth": len(self.places),
+                    "depth": len(self.pages),
                     "person": None
                     if person is None
                     else say(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._would_lose_entries(self.places),
+                    "unconfirmed": self._would_lose_entries(self.pages),
                 }
             )
         )
@@ -228,9 +228,9 @@ class ServiceDesk:
         return f"page-{self._turn}"
 
     def _step_back(self, count: int) -> None:
-        """Leave the given number of places of the service menu."""
+        """Leave the given number of pages of the service menu."""
         if count:
-            del self.places[-count:]
+            del self.pages[-count:]
 
     def _set_notice(self, notice: Words | None, severity: Severity = "info") -> None:
         self._notice, self._severity = notice, severity

@@ -60,7 +60,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawnBase:
-    """The base withdrawn from under the machine, and the cashier who has its lock and key."""
+    """The machine's stand (base) that is withdrawn, and the cashier who has its lock and key."""
 
     since: Time
     base: Words
@@ -114,7 +114,7 @@ class InventoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of the operator."""
+    """The operator's choice of the games, denominations and bets that are offered."""
 
     off: tuple[str, ...] = ()
     """The ids of the games that are not offered."""
@@ -172,7 +172,7 @@ class JobPrinted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why something happened."""
+    """Base of the records that state the reason for an act of staff."""
 
     why: str
     """The reason."""
@@ -181,7 +181,7 @@ class Reason:
 # ---------------------------------------------------------------------------------------------- the roster
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterChanged:
-    """The roster was changed."""
+    """The staff roster was changed."""
 
     person: str
     """The person who changed it; empty for the first change."""
@@ -198,7 +198,7 @@ class RosterChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RosterCarried:
-    """The roster of before an authorised memory clear was carried over."""
+    """The staff roster from before an authorised memory clear was carried over."""
 
     number: Cents
     """The number of the last change of the roster."""
@@ -296,7 +296,7 @@ class SignInNotPermitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInWhileLocked:
-    """Somebody tried to sign in with a locked number."""
+    """Somebody tried to sign in with a locked staff number."""
 
     person: str
     """The staff number as typed."""
@@ -329,14 +329,14 @@ class WrongPinAtTerminal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriesForgotten:
-    """The right PIN was typed, so the number's wrong PINs no longer count."""
+    """The right PIN was typed, so the wrong PINs of this staff number no longer count."""
 
     person: Staff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInUnlocked(ByPersons):
-    """A locked number was unlocked before its time."""
+    """A locked staff number was unlocked before its time."""
 
     whom: Staff
     """The locked staff number."""
@@ -560,7 +560,7 @@ class InterventionSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionClosed(AtMachine):
-    """The work at the open machine is done."""
+    """The work at the open machine is done, and its intervention is closed."""
 
     id: Words
     """The id of the intervention."""
@@ -574,7 +574,7 @@ class InterventionClosed(AtMachine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseMoved(AtMachine):
-    """A base of the machine during an intervention: its lock and key, and the cashier who has or had them."""
+    """The machine's stand (base) moved in an intervention: its lock and key, and the cashier who has or had them."""
 
     base: Words
     """The number of the base."""
@@ -588,12 +588,12 @@ class BaseMoved(AtMachine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseReturned(BaseMoved):
-    """The base is under the machine again, with a lock and key of the main cashier (Monaco art. 20.2)."""
+    """The machine's stand (base) is under it again, with a lock and key of the main cashier (Monaco art. 20.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseWithdrawn(BaseMoved):
-    """The base was withdrawn and the machine held out of service; its lock and key went to the main cashier."""
+    """The machine's stand (base) was withdrawn, so the machine is out of service; the main cashier has lock and key."""
 
     reason: Words
 

@@ -166,7 +166,7 @@ class CountForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseForm(FilledForm):
-    """A form about a machine base that is withdrawn or returned, with its lock and the main cashier."""
+    """A form about the machine's stand (base), withdrawn or returned, with its lock and the main cashier."""
 
     base: str = ""
     lock: str = ""

@@ -108,7 +108,9 @@ class IdentityRegister:
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
                 merged_row = merged.setdefault(row[0], row)
-                if merged_row is not row and (row[3] is None or not _record(*merged_row).agrees):
+                if merged_row is not row and (
+                    row[3] is None or not _build_identity_record(*merged_row).agrees
+                ):
                     merged.update({row[0]: row})
         for copy in self._copies:
             copied = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
@@ -140,7 +142,7 @@ class IdentityRegister:
     def records(self) -> Iterator[IdentityRecord]:
         """Yield every identity record, oldest first."""
         rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
-        yield from (_record(*row) for row in rows)
+        yield from (_build_identity_record(*row) for row in rows)
 
     def get(self, commitment: str) -> IdentityRecord | None:
         """Return the identity record with a commitment from the journal, or None."""
@@ -163,10 +165,10 @@ class IdentityRegister:
             copy.close()
 
 
-def _record(
+def _build_identity_record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
 ) -> IdentityRecord:
-    """Return an identity record from its row in the register."""
+    """Return the identity record that a row of the register of identities holds."""
     values = None if fields is None else json.loads(fields)
     return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
 

@@ -13,7 +13,7 @@ from typing import Final
 from egm.devices.ioboard.codec import DOORS
 from egm.errors import InvariantError
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.records import Held
+from egm.integrity.records import DisablingRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -75,12 +75,12 @@ def somebody_is_at_work(machine: Machine, _: Event) -> bool:
 
 
 def base_is_in_place(machine: Machine, _: Event) -> bool:
-    """Return whether the machine's base is in place, not withdrawn."""
+    """Return whether the machine's stand (base) is in place, not withdrawn."""
     return machine.memory.get(StaffKey.BASE) is None
 
 
 def base_is_withdrawn(machine: Machine, _: Event) -> bool:
-    """Return whether the machine's base is withdrawn, so that it can be returned."""
+    """Return whether the machine's stand (base) is withdrawn, so that it can be returned."""
     return machine.memory.get(StaffKey.BASE) is not None
 
 
@@ -114,7 +114,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: intervention,
-            f"{IntegrityKey.DISABLED}{HOLD}": Held(reason=form.reason, since=since),
+            f"{IntegrityKey.DISABLED}{HOLD}": DisablingRecord(reason=form.reason, since=since),
         },
     )
     about = f"{form.kind}: {form.reason} ({person})"
@@ -161,7 +161,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
 
 
 def withdraw_base(machine: Machine, event: Event) -> None:
-    """Record that the machine's base is withdrawn: its lock and key go to the main cashier (Monaco art. 20.2).
+    """Record that the machine's stand (base) is withdrawn; its lock and key go to the main cashier (Monaco art. 20.2).
 
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
@@ -183,13 +183,13 @@ def withdraw_base(machine: Machine, event: Event) -> None:
             StaffKey.BASE: WithdrawnBase(
                 since=since, base=form.base, lock=form.lock, cashier=form.cashier, reason=form.reason
             ),
-            f"{IntegrityKey.DISABLED}{BASE}": Held(reason=form.reason, since=since),
+            f"{IntegrityKey.DISABLED}{BASE}": DisablingRecord(reason=form.reason, since=since),
         },
     )
 
 
 def return_base(machine: Machine, event: Event) -> None:
-    """Record that a base is under the machine again, with a lock and key issued by the main cashier."""
+    """Record that a stand (base) is under the machine again, with a lock and key issued by the main cashier."""
     form = event.of(BaseForm)
     machine.post(
         BASE_RETURNED,
@@ -222,6 +222,6 @@ def is_identified(machine: Machine, door: str) -> bool:
 
 
 def _list_nonzero_meters(machine: Machine) -> dict[str, int]:
-    """Return the value of every meter that is not zero, without the meters that count since a mark."""
+    """Return the value of every meter that is not zero, without those that count since power-up or a door closing."""
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

@@ -21,7 +21,7 @@ _ADMISSIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of an admission; equal if everything it reads is equal."""
+    """The arguments of an examination of games, as the key of a cache: equal if all files that it reads are equal."""
 
     content: tuple[str, ...]
     slots: tuple[GameSlot, ...] = field(compare=False)
@@ -32,15 +32,16 @@ class _Request:
 def admit_once(
     slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
-    """Return what ``admit`` returns for a cabinet with a wheel."""
+    """Return the result of :func:`admit_games` for a cabinet with a wheel, from a cache if nothing changed."""
     try:
         digests = tuple(read_source(slot.game).digest for slot in slots)
     except PaytableError:  # admit reports the missing definition
         return admit_games(slots, profile, levels, has_wheel=True)
     content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)
-    return _admit(_Request(content, slots, profile, levels))
+    return _admit_cached(_Request(content, slots, profile, levels))
 
 
 @lru_cache(maxsize=_ADMISSIONS)
-def _admit(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
+def _admit_cached(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
+    """Return the games that a cabinet with a wheel may offer, and the refused ones, from the cache."""
     return admit_games(request.slots, request.profile, request.levels, has_wheel=True)

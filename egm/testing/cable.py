@@ -36,7 +36,7 @@ class Cable(Port):
         self.split = quality == "one_byte"
         self.late_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
 
-    def _make_pair(self) -> tuple[int, int]:
+    def _open_both_ends(self) -> tuple[int, int]:
         ours, theirs = socket.socketpair()
         return ours.detach(), theirs.detach()
 

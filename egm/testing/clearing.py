@@ -24,7 +24,7 @@ __all__ = [
     "build_carried_decision",
     "build_clearance",
     "build_paid_decision",
-    "clear_it",
+    "clear_with_decisions",
 ]
 
 WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copies damaged"}
@@ -52,10 +52,10 @@ def build_clearance(found: ClaimInspection, **decisions: Decision) -> Clearance:
     return prepare_clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
 
 
-def clear_it(
+def clear_with_decisions(
     folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: Decision
 ) -> Path:
-    """Inspect, decide and clear; return the folder of the old memory."""
+    """Clear a machine's memory with these decisions on its claims, and return the folder of the old memory."""
     return clear(
         folder,
         build_clearance(inspect_claims(folder, features, second_dir=second), **decisions),

@@ -16,7 +16,7 @@ ODDS = Fraction(1, 500)
 
 
 def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
-    """Return the machine's end of a level of that name."""
+    """Return the machine's side of a linked progressive level with this name."""
     terms = Terms(base_cents=1500, increment=increment)
     return Pool(
         game="game",
@@ -33,7 +33,7 @@ def create_pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake
 
 
 class SmallController:
-    """Levels, the contributions counted of each machine, and the awards of claims."""
+    """Small progressive controller for tests: its levels, every machine's contributions, and the awards it locked."""
 
     def __init__(self, *levels: str, terms: Terms | None = None) -> None:
         made = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
@@ -68,11 +68,11 @@ class SmallController:
         """Process a machine's message; return the replies."""
         match message:
             case m.Join():
-                return [self._join(message, enrolment) for enrolment in message.levels]
+                return [self._handle_join(message, enrolment) for enrolment in message.levels]
             case m.Contribution():
-                return [self._count(message)]
+                return [self._count_contribution(message)]
             case m.Claim():
-                return [self._claim(message)]
+                return [self._handle_claim(message)]
             case m.Commit() if message.claim not in self.awards:
                 unknown = m.Reason.UNKNOWN_CLAIM
                 return [self._refuse(message, unknown, "commit", level=message.level, claim=message.claim)]
@@ -81,7 +81,7 @@ class SmallController:
                 assert self.commits[message.claim] == message
                 return [m.Closed(machine=message.machine, claim=message.claim)]
 
-    def _join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
+    def _handle_join(self, message: m.Join, enrolment: m.Enrolment) -> m.FromController:
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
             return self._refuse(
@@ -101,7 +101,7 @@ class SmallController:
             counted=self.counted.get(key, 0),
         )
 
-    def _count(self, message: m.Contribution) -> m.FromController:
+    def _count_contribution(self, message: m.Contribution) -> m.FromController:
         key = (message.machine, message.level)
         counted = self.counted.get(key, 0)
         if key not in self.joined:
@@ -114,7 +114,7 @@ class SmallController:
             self.counted[key] = message.sequence
         return m.Counted(machine=message.machine, level=message.level, sequence=self.counted[key])
 
-    def _claim(self, message: m.Claim) -> m.FromController:
+    def _handle_claim(self, message: m.Claim) -> m.FromController:
         key = (message.machine, message.level)
         if message.claim not in self.awards:
             if key not in self.joined:

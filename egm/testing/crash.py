@@ -9,18 +9,20 @@ class Killed(Exception):
 
 
 class CrashingLedger:
-    """Mixin for a ledger: what is recorded stays; ``die_at`` counts the calls before and after each record."""
+    """Mixin for a ledger of a driver that is killed: ``die_at`` counts the calls before and after each record."""
 
     die_at: int | None = None
     _calls = 0
 
     @contextmanager
-    def _maybe_die_around_recording(self) -> Iterator[None]:
-        self._maybe_die()
+    def _die_if_due_around(self) -> Iterator[None]:
+        """Give the process a chance to die just before and just after the ``with`` block, which records something."""
+        self._die_if_due()
         yield
-        self._maybe_die()
+        self._die_if_due()
 
-    def _maybe_die(self) -> None:
+    def _die_if_due(self) -> None:
+        """Count one call, and kill the process at the chosen one."""
         self._calls += 1
         if self._calls == self.die_at:
             raise Killed

@@ -34,35 +34,36 @@ class _Change:
 
 @dataclass(slots=True)
 class _File:
-    """A file under any name: its unsynced changes, and its bytes while it has no name."""
+    """A file on the simulated medium: its unsynced changes, and its content while no directory names it."""
 
     changes: list[_Change] = field(default_factory=list)
     nameless: bytes = b""
 
-    def found(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
-        """Return what the medium holds of it after a power loss."""
+    def draw_survivors(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
+        """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
         content = bytearray(seen)
         for change in reversed(self.changes):
-            _put(content, change.offset, change.replaced)
-            _resize(content, change.size_before)
+            _write_at(content, change.offset, change.replaced)
+            _resize_content(content, change.size_before)
         survivors = [change for change in self.changes if dice.random() < survival]
         for change in survivors:
             if change.written is None:
-                _resize(content, change.offset)
+                _resize_content(content, change.offset)
             elif change is survivors[-1] and dice.random() < 0.5:
-                _put(content, change.offset, change.written[: dice.randrange(len(change.written) + 1)])
+                _write_at(content, change.offset, change.written[: dice.randrange(len(change.written) + 1)])
             else:
-                _put(content, change.offset, change.written)
+                _write_at(content, change.offset, change.written)
         return bytes(content)
 
 
-def _put(content: bytearray, offset: int, data: bytes) -> None:
+def _write_at(content: bytearray, offset: int, data: bytes) -> None:
+    """Write bytes into a file's content, which grows if necessary."""
     if data:
-        _resize(content, max(len(content), offset + len(data)))
+        _resize_content(content, max(len(content), offset + len(data)))
         content[offset : offset + len(data)] = data
 
 
-def _resize(content: bytearray, size: int) -> None:
+def _resize_content(content: bytearray, size: int) -> None:
     del content[size:]
     content.extend(bytes(size - len(content)))
 
@@ -88,7 +89,8 @@ class Medium:
         self._durable: dict[Path, _File] = {}
         self._namings: list[_Naming] = []
 
-    def _count(self) -> None:
+    def _count_operation(self) -> None:
+        """Count one operation on the disks, and cut the power at the chosen one."""
         self.operations += 1
         if self.cut_at is not None and self.operations >= self.cut_at:
             self.cut()
@@ -111,14 +113,14 @@ class Medium:
         for naming in self._namings:
             if self._dice.random() >= survival:
                 break
-            _name(after, naming)
+            _apply_naming(after, naming)
         seen = {id(file): path.read_bytes() for path, file in self._names.items() if path.exists()}
         for path in sorted({*self._names, *after}):
             file = after.get(path)
             if file is None:
                 path.unlink(missing_ok=True)
             elif file.changes or file is not self._names.get(path):
-                path.write_bytes(file.found(seen.get(id(file), file.nameless), self._dice, survival))
+                path.write_bytes(file.draw_survivors(seen.get(id(file), file.nameless), self._dice, survival))
                 path.chmod(0o600)
         self._names.clear()
         self._durable.clear()
@@ -154,20 +156,21 @@ class Medium:
         self._record_naming((path, None, file))
 
     def _record_naming(self, naming: _Naming) -> None:
+        """Record that a file was created, renamed or removed; a power loss may undo that until the folder is synced."""
         self._namings.append(naming)
-        _name(self._names, naming)
-        self._count()
+        _apply_naming(self._names, naming)
+        self._count_operation()
 
     def sync_folder(self, folder: Path) -> None:
         """Make the names in a folder durable."""
         if not self.dead:
-            self._count()
+            self._count_operation()
         if self.dead:
             return
         waiting = []
         for naming in self._namings:
             if folder in {path.parent for path in naming[:2] if path is not None}:
-                _name(self._durable, naming)
+                _apply_naming(self._durable, naming)
             else:
                 waiting.append(naming)
         self._namings = waiting
@@ -177,7 +180,7 @@ class Medium:
         if not self.dead:
             file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
-            self._count()
+            self._count_operation()
 
     def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
         """Change the size of a file."""
@@ -185,17 +188,18 @@ class Medium:
             before = fd.size()
             file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
             fd.resize(size)
-            self._count()
+            self._count_operation()
 
     def sync(self, file: _File) -> None:
         """Make durable what was written to a file."""
         if not self.dead:
-            self._count()
+            self._count_operation()
         if not self.dead:
             file.changes.clear()
 
 
-def _name(names: dict[Path, _File], naming: _Naming) -> None:
+def _apply_naming(names: dict[Path, _File], naming: _Naming) -> None:
+    """Apply the creation, renaming or removal of a file to the names of a folder's files."""
     old, new, file = naming
     if old is not None:
         names.pop(old, None)
@@ -205,7 +209,7 @@ def _name(names: dict[Path, _File], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _Bytes:
-    """An open file's bytes, for all ways of access."""
+    """Functions that read, write and resize an open file's bytes, common to SQLite and to plain files."""
 
     read: Callable[[int, int], bytes]
     write: Callable[[int, bytes], object]
@@ -291,7 +295,7 @@ class ForgetfulStorage(DiskStorage):
         return super().names(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename ``old`` to ``new``."""
+        """Rename a file of the simulated medium from ``old`` to ``new``."""
         self._medium.rename(old, new)
 
     def remove(self, path: Path) -> None:
@@ -324,12 +328,12 @@ class _ForgetfulDatabase:
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one statement."""
+        """Run one SQL statement."""
         with _medium_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the database."""
         with suppress(apsw.Error):
             self._connection.close(force=True)
 
@@ -346,7 +350,7 @@ class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
 
 
 class _Rows(list[tuple[object, ...]]):
-    """The rows of a statement, all read at once."""
+    """The rows that an SQL statement returned, all read at once."""
 
     def fetchone(self) -> tuple[object, ...] | None:
         """Return the next row and remove it, or None."""

@@ -23,6 +23,7 @@ class _JumpingSelector:
         self.now = 1000.0
 
     def select(self, timeout: float | None = None) -> object:
+        """Return the descriptors that are ready; if none is, let the clock jump by ``timeout`` and return none."""
         ready = self._real.select(0)
         if ready or timeout == 0:
             return ready
@@ -47,7 +48,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         return self._jumping.now
 
     def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Run it at once: a thread would finish at a random time, and no two runs would be the same."""
+        """Run the function at once: a thread would finish at a random time, and no two runs would be the same."""
         del executor
         done: asyncio.Future[T] = self.create_future()
         try:

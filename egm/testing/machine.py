@@ -88,7 +88,7 @@ class StoppedClock:
 
 
 class ScriptedStep:
-    """A step with numbers chosen by the test, recorded like the real one's."""
+    """Substitute for one step of the generator: it supplies numbers that the test chose, and records them as draws."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -144,7 +144,10 @@ class BreakingChance(FailingChance):
 
 
 class _BreakingStep(ScriptedStep):
+    """A scripted step whose generator is out of service at the first draw."""
+
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (a step's)
+        """Raise OutOfService, as a generator that has failed."""
         raise OutOfService("planted")
 
 
@@ -294,7 +297,7 @@ class MachineRig:
         self.machine.install(build_menu(features))
         self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if beside is None else beside.store
-        self._remember(folder)
+        self._open_ledger_and_register(folder)
         self.kinds = {"coin_acceptor", *(_KINDS[device] for device in devices)}
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
@@ -316,14 +319,14 @@ class MachineRig:
             combine_pools(each.pools for each in installed.values()),
             host or HostMoney(),
             STAFF,
-            GeneratorStart(self._restart),
+            GeneratorStart(self._take_next_generator),
             InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
             Devices(**dict.fromkeys(devices, hands)),
         ):
             self.machine.install(each)
 
-    def _remember(self, folder: Path) -> None:
-        """Open the files next to the journal, and complete what was left open there."""
+    def _open_ledger_and_register(self, folder: Path) -> None:
+        """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
         why = ""
         if self.beside is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
@@ -349,9 +352,11 @@ class MachineRig:
             self.machine.install(self.beside.machine.state(IdentityRegister))
 
     def _count_change(self) -> None:
+        """Count one call of the engine's ``changed``."""
         self.changes += 1
 
-    def _restart(self) -> RandomService:
+    def _take_next_generator(self) -> RandomService:
+        """Return the next of the generators that the test has prepared for restarts; raise it if it is an error."""
         made = self.restarts.pop(0)
         if isinstance(made, Exception):
             raise made
@@ -424,6 +429,7 @@ class MachineRig:
         append, left = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
+            """Append the transaction, or fail as at a power cut once the given number of entries is durable."""
             if next(left, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)

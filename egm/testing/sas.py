@@ -31,6 +31,7 @@ def create_machine_context(
     """Return the context of an attachment for a test machine."""
 
     def handle(event: Event) -> None:
+        """Submit an event to the test machine."""
         room.engine.submit(event)
 
     at = StateFolder(folder)
@@ -49,6 +50,7 @@ def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
     lines = list(lines)
 
     def changed() -> None:
+        """Pass a new snapshot of the machine to its SAS lines."""
         now = snapshot(room.engine, fingerprint=room.journal.fingerprint)
         for line in lines:
             line.changed(now)
@@ -57,13 +59,13 @@ def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
 
 
 class LoopLine(SasChannel):
-    """A host's line on the machine's own loop, without a thread."""
+    """A SAS host's line on the machine's own loop, without a thread."""
 
     served = False
     """Whether its machine is running."""
 
     async def run(self) -> None:
-        """Serve the line until cancelled."""
+        """Serve the SAS line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
         self._watch.begin()
@@ -75,7 +77,7 @@ class LoopLine(SasChannel):
 
 
 class HostWire:
-    """One host's end of a line without its thread: bytes in, bytes out, with immediate effects."""
+    """A SAS host's end of a line without its thread: bytes in, bytes out, with immediate effects."""
 
     def __init__(self, line: SasChannel, clock: Clock) -> None:
         self.line = line
@@ -92,7 +94,7 @@ class HostWire:
 
     @property
     def address(self) -> int:
-        """Return the machine's address on this line."""
+        """Return the machine's SAS address on this line."""
         return self.host.settings.address
 
     def _take_news(self) -> None:
@@ -120,7 +122,7 @@ class HostWire:
         return out
 
     def tick(self) -> list[Send]:
-        """Process time; return what the channel sends by itself."""
+        """Process time; return what the SAS channel sends by itself."""
         sent = []
         for action in self.channel.tick(self.clock.monotonic_ns()):
             if isinstance(action, Send):
@@ -131,7 +133,7 @@ class HostWire:
         return sent
 
     def _perform(self, actions: Iterable[Any]) -> bytes:
-        """Perform the channel's actions; return the bytes that it sends."""
+        """Perform the SAS channel's actions; return the bytes that it sends."""
         out = b""
         for action in actions:
             match action:
@@ -188,6 +190,7 @@ class HostWire:
         )
 
     def _extract_reply_data(self, code: int, answer: bytes) -> str:
+        """Return the data of the machine's reply in hex, checking its head and CRC; ``busy`` if it has no data."""
         if len(answer) < 2:
             return answer.hex()
         assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
@@ -198,7 +201,7 @@ class HostWire:
 
 
 class Bench(HostWire):
-    """One host's channel over a real machine; time is the test machine's clock."""
+    """A SAS host's end of a test machine's line; time is the test machine's clock."""
 
     def __init__(
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object

@@ -46,7 +46,7 @@ class Menu:
 
     @property
     def page(self) -> ServicePage:
-        """Return the page shown; every text of it must exist in both languages."""
+        """Return the service page shown; every text of it must exist in both languages."""
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in iter_page_words(page):
@@ -87,6 +87,7 @@ class Menu:
         return self
 
     def _walk_to(self, action: str) -> None:
+        """Open the section of the main menu that offers the action."""
         self.home()
         for subject in SUBJECTS:
             if f"subject:{subject}" in list_enabled_actions(self.page):

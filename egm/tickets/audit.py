@@ -191,7 +191,7 @@ def format_restoration(store: TicketStore) -> str:
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
-    """Return whether the journal, or the one before a clear, has used the ledger that a restoration began.
+    """Return whether this journal, or the one before a memory clear, has used the ledger that a restoration began.
 
     ``restoration`` is the text of :func:`format_restoration`; for "", the ledger without one, it is True.
     """

@@ -232,7 +232,7 @@ class TicketLedgerCopies:
         try:
             logged_rows = list(self._log.rows())
         except TicketLedgerDamaged as why:
-            if self._log.find_furthest_place() > database_end[0]:
+            if self._log.find_last_move_number() > database_end[0]:
                 raise _CopiesContradict(
                     f"{why}; and {FILE_NAME} ends before it, at move {database_end[0]}"
                 ) from None
@@ -357,10 +357,10 @@ class TicketLedgerCopies:
         finally:
             log.close()
 
-    def digest_at(self, place: int) -> str | None:
-        """Return the digest of the ledger's move number ``place``; "" for 0, None if the ledger ends before it."""
-        move = self.run("SELECT digest FROM moves WHERE place = ?", place).fetchone()
-        return str(move[0]) if move is not None else None if place else ""
+    def digest_at(self, number: int) -> str | None:
+        """Return the digest of the ledger's move with this number; "" for 0, None if the ledger ends before it."""
+        move = self.run("SELECT digest FROM moves WHERE place = ?", number).fetchone()
+        return str(move[0]) if move is not None else None if number else ""
 
     def _check_database(self) -> int:
         """Verify the ledger's database move by move; return the number of the last move."""

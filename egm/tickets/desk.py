@@ -97,7 +97,7 @@ def build_stand_alone_numbering(below: numbers.Below) -> Numbering:
 
 
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
-    """Return the ticket number made of the host's identifier and the next sequence; None without an enrolment."""
+    """Return the number made of the host's identifier and the next sequence; None before a SAS host's enrolment."""
     if enrolment is None:
         return None
     return numbers.create_secure_enhanced_number(enrolment.validation_id, enrolment.sequence)

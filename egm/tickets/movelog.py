@@ -27,12 +27,12 @@ START: Final[End] = (0, "")
 
 
 def digest(key: bytes, previous_digest: str, row: Row) -> str:
-    """Return the HMAC that seals a move's row (without its own digest) and chains it to the previous row's digest."""
+    """Return the HMAC that seals the row of a ticket ledger's move, and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
 def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
-    """Return whether a move's row is intact, sealed with this machine's key, and next after ``previous_end``."""
+    """Return whether a ledger move's row is intact, sealed with this machine's key, and next after ``previous_end``."""
     return (
         len(row) == 10
         and row[0] == previous_end[0] + 1
@@ -58,7 +58,7 @@ class MoveLog:
         self._file.close()
 
     def end(self) -> End | None:
-        """Return the number and digest of the log's last move from its last line; None if that line is not enough."""
+        """Return the number and digest of the ledger's last move from the log's last line; None if it is not enough."""
         size = self._file.size()
         if not size:
             return START
@@ -71,7 +71,7 @@ class MoveLog:
         return None
 
     def rows(self) -> Iterator[Row]:
-        """Yield the row of every move in order. Raises :class:`TicketLedgerDamaged` at a line that was altered."""
+        """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
         last_end = START
         for _, rows in self._iter_lines():
             for row in rows:
@@ -80,8 +80,8 @@ class MoveLog:
                 last_end = end_of(row)
                 yield row
 
-    def find_furthest_place(self) -> int:
-        """Return the number of the last move in any readable line of the log, even after damaged lines."""
+    def find_last_move_number(self) -> int:
+        """Return the number of the last ledger move in any readable line of the log, even after damaged lines."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
             with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
@@ -89,7 +89,7 @@ class MoveLog:
         return max(places)
 
     def append(self, rows: Sequence[Row]) -> int:
-        """Write the moves of a transaction as one line of the log, durably; return the log's previous size."""
+        """Write the ledger moves of a transaction as one line of the log, durably; return the log's previous size."""
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
             size = self._complete_size()
@@ -102,19 +102,19 @@ class MoveLog:
         return size
 
     def cut(self, size: int) -> None:
-        """Shorten the log to ``size`` bytes, if the medium permits; a line that stays is completed later."""
+        """Shorten the ledger's log to ``size`` bytes, if the medium permits; a line that stays is completed later."""
         with suppress(JournalUnwritable):
             self._file.truncate(size)
             self._file.sync()
 
     def rewrite(self, rows: Sequence[Row]) -> None:
-        """Rewrite the whole log from the moves in the database, which must be known to be intact."""
+        """Rewrite the whole log from the ledger moves in the database, which must be known to be intact."""
         self.cut(0)
         if rows:
             self.append(rows)
 
     def _complete_size(self) -> int:
-        """Return the size of the log, in bytes, up to the end of its last complete line."""
+        """Return the size of the ledger's log, in bytes, up to the end of its last complete line."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:
@@ -122,7 +122,7 @@ class MoveLog:
         return max((end for end, _ in self._iter_lines()), default=0)
 
     def _iter_lines(self) -> Iterator[tuple[int, list[Row]]]:
-        """Yield each complete line of the log: where it ends, in bytes, and its rows."""
+        """Yield each complete line of the ledger's log: where it ends, in bytes, and its rows."""
         line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")
         for number, line in enumerate(lines, 1):

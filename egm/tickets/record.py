@@ -122,8 +122,8 @@ class Enrolment:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """The number and value of the tickets of one state, kind and currency."""
+class TicketTotal:
+    """The number and total value of the tickets of one state, kind and currency."""
 
     state: TicketState
     kind: TicketKind

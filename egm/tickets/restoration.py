@@ -125,7 +125,7 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
         proved_rows = max((_take_proved_prefix(rows, proves) for rows in copies), key=len)
         if proved_rows:
             return proved_rows, vouches
-    numbered_rows = [_take_proved_prefix(rows, _is_next_place) for rows in copies[:2]]
+    numbered_rows = [_take_proved_prefix(rows, _has_next_move_number) for rows in copies[:2]]
     if numbered_rows[0] and numbered_rows[0] == numbered_rows[1]:
         return numbered_rows[0], "two copies alike, sealed by a machine key that is gone"
     return [], "nothing"
@@ -142,15 +142,15 @@ def _take_proved_prefix(rows: Sequence[Row], proves: Callable[[tuple[int, str], 
     return proved_rows
 
 
-def _is_next_place(last_end: tuple[int, str], row: Row) -> bool:
-    """Return whether a row has the next move number, without checking its digest."""
+def _has_next_move_number(last_end: tuple[int, str], row: Row) -> bool:
+    """Return whether a row of the ticket ledger has the next move number; its digest is not checked."""
     return len(row) == 10 and row[0] == last_end[0] + 1
 
 
 def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
     """Return whether a row is next and has a digest of the old format, which used no key."""
     text = json.dumps([last_end[1], *row[:-1]], ensure_ascii=False)
-    return _is_next_place(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
+    return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read_database_rows(path: Path) -> list[Row]:

@@ -26,7 +26,7 @@ from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, Ticke
 from egm.tickets.model import ELSEWHERE, Ticket, TicketKind, TicketState, mask_number
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import START, End, Row, digest
-from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, Sum
+from egm.tickets.record import LIFE, Action, Enrolment, Move, Record, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
@@ -144,9 +144,9 @@ class TicketStore:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
         return self._copies.end()
 
-    def digest_at(self, place: int) -> str | None:
-        """Return the digest of the ticket ledger's move number ``place``; None if the ledger ends before it."""
-        return self._copies.digest_at(place)
+    def digest_at(self, number: int) -> str | None:
+        """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
+        return self._copies.digest_at(number)
 
     def store_head(self, journal_entry: JournalSeen | None = None) -> None:
         """Write the ticket ledger's end to both media, so that a later reset of the ledger is detected.
@@ -343,7 +343,7 @@ class TicketStore:
         ).fetchall()
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
-    def sums(self) -> list[Sum]:
+    def sums(self) -> list[TicketTotal]:
         """Return the number and value of the tickets issued here, by state, kind and currency.
 
         Those with :attr:`Sum.is_owed` are the outstanding liability.
@@ -359,7 +359,7 @@ class TicketStore:
             ELSEWHERE,
         ).fetchall()
         return [
-            Sum(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
+            TicketTotal(TicketState(state), TicketKind(kind), currency, tickets, amount_cents)
             for state, kind, currency, tickets, amount_cents in rows
         ]
 

@@ -31,6 +31,8 @@ class Algorithm(StrEnum):
 
 
 class _Hash(Protocol):
+    """A hash object of :mod:`hashlib`."""
+
     def update(self, data: bytes, /) -> None: ...
     def hexdigest(self) -> str: ...
 

@@ -111,7 +111,10 @@ async def sign_in_child_process(
 
 
 async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Have a child process examine or sign, as ``order`` states; return the result. Cancelling kills the process."""
+    """Have a child process examine or sign the software, as ``order`` states; return the result.
+
+    Cancelling kills the process.
+    """
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.verify.examine"),
         stdin=asyncio.subprocess.PIPE,
@@ -132,7 +135,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Examine or sign, as the order's JSON states, and return the result as JSON."""
+    """Examine the software or sign it, as the order's JSON states, and return the result as JSON."""
     if "manifest" in order:
         own = tuple((name, path) for name, path in order["own"])
         return asdict(examine(Path(order["manifest"]), order["key"], own))

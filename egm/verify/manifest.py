@@ -150,6 +150,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
 
 
 def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
+    """Return the content of a manifest file and its signature. Raises ManifestError if it contains no manifest."""
     try:
         parsed = parse(data)
     except ValueError as error:
@@ -160,6 +161,7 @@ def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
 
 
 def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
+    """Return the manifest that the file's content states. Raises ManifestError for a missing or malformed value."""
     if content.get("format") != FORMAT:
         raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {FORMAT!r}")
     kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}

@@ -1,5 +1,6 @@
 """The shoe of a card table: its decks, when it is shuffled again, and what remains between rounds."""
 
+from operator import gt
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
@@ -101,7 +102,7 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
     if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.left < rules.least_cards):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")
-    for card, count in enumerate(shoe.counts):
-        if count > full.counts[card]:
-            raise ValueError(f"{count} of {format_card(card)} in a shoe of {rules.decks} decks")
+    if any(map(gt, shoe.counts, full.counts)):
+        card = next(card for card, count in enumerate(shoe.counts) if count > full.counts[card])
+        raise ValueError(f"{shoe.counts[card]} of {format_card(card)} in a shoe of {rules.decks} decks")
     return shoe

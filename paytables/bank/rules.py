@@ -1,7 +1,7 @@
 """The common part of card games against the bank: bets on the definition's spots, a shoe, figures by cases."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar
@@ -10,7 +10,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import PACKS
-from paytables.contract import Draw, Json, Play, Remark, Spot, Wager
+from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import (
@@ -104,13 +104,13 @@ class BankRules(TableRules, Generic[D]):
         """Return the rules with the shoe in a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
-        return replace(self, table=table)
+        return self.with_state(table=table)
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": self.describe_hands()}
 
-    def describe_hands(self) -> list[dict[str, Json]]:
+    def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
         return [{"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()]
 
@@ -152,7 +152,7 @@ class BankRules(TableRules, Generic[D]):
 class SeatedBankRules(SeatedRules, BankRules[D]):
     """Base class of the rules of card games in which each seat has its own hand against the bank's."""
 
-    def describe_hands(self) -> list[dict[str, Json]]:
+    def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
         bank, (_, _, most) = self.named()
         return [

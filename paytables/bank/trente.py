@@ -184,14 +184,14 @@ class TrenteRules(BankRules[TrenteDefinition]):
         Raises ValueError for a state that no round leaves.
         """
         if table is None:
-            return replace(self, table=None, held=())
+            return self.with_state(table=None, held=())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
             raise ValueError(f"no round of this table leaves {table!r}")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         held = self._read_held_bets(table["held"]) if "held" in table else ()
-        return replace(self, table=shoe, held=held)
+        return self.with_state(table=shoe, held=held)
 
     def _read_held_bets(self, data: object) -> tuple[Held, ...]:
         """Return the stakes in prison of a stored table. Raises ValueError if a round cannot leave them."""

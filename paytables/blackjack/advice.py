@@ -11,6 +11,7 @@ and the first cards at which even money is taken.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import product
 from typing import Final
 
 from paytables.blackjack.hands import CARD, build_shoe, list_every_hand, list_hands_holding, pack_counts
@@ -70,19 +71,18 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
     return found
 
 
-def _list_pairs() -> list[Pair]:
-    """Return every blackjack pair for which a stored play says whether it is split, in the order of its bytes."""
-    return [
-        (up, pair, fewer)
-        for up in range(ACES, TEN + 1)
-        for pair in range(ACES, TEN + 1)
-        for fewer in (False, True)
-    ]
+#: The index, in a stored blackjack play, of the answer to whether each pair is split.
+_PAIR_INDEXES: Final[Mapping[Pair, int]] = {
+    pair: index
+    for index, pair in enumerate(product(range(ACES, TEN + 1), range(ACES, TEN + 1), (False, True)))
+}
 
 
-def _list_insurable_hands(decks: int) -> list[int]:
-    """Return every blackjack hand of two cards, in the order in which a stored play says whether it is insured."""
-    return [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
+@cache
+def _index_insurable_hands(decks: int) -> dict[int, int]:
+    """Return, for each blackjack hand of two cards, the index in a stored play of whether it is insured."""
+    hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.cards == 2]
+    return {hand: index for index, hand in enumerate(hands)}
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class PlayData:
     ) -> "PlayData":
         """Return the stored form of a blackjack play. Questions missing from ``answers`` are never asked."""
         own = bytes(answers.get(question, STAND) for question in cls(house, b"").places)
-        into = bytes(splits.get(pair, 0) for pair in _list_pairs())
-        cover = bytes(hand in insured for hand in _list_insurable_hands(house.decks))
+        into = bytes(splits.get(pair, 0) for pair in _PAIR_INDEXES)
+        cover = bytes(hand in insured for hand in _index_insurable_hands(house.decks))
         return cls(house, own + into + cover + bytes(up in even for up in (ACES, TEN)))
 
     @cached_property
@@ -116,7 +116,7 @@ class PlayData:
     @property
     def size(self) -> int:
         """Return the number of bytes of a stored blackjack play for these house rules."""
-        return len(self.places) + len(_list_pairs()) + len(_list_insurable_hands(self.house.decks)) + 2
+        return len(self.places) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the play's answer for a blackjack hand that is not split: stand, hit or double."""
@@ -130,12 +130,12 @@ class PlayData:
         ``up`` is the dealer's first card, ``pair`` the value of the pair's cards; ``fewer`` as in
         :class:`Kind`.
         """
-        return self.text[len(self.places) + _list_pairs().index((up, pair, fewer))]
+        return self.text[len(self.places) + _PAIR_INDEXES[up, pair, fewer]]
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the play insures a blackjack hand of two cards with these values."""
-        hands = _list_insurable_hands(self.house.decks)
-        return bool(self.text[-2 - len(hands) + hands.index(_pack_hand(values))])
+        indexes = _index_insurable_hands(self.house.decks)
+        return bool(self.text[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
     def takes_even_money(self, up: int) -> bool:
         """Return whether the play takes even money with a blackjack if the dealer's first card is ``up``."""

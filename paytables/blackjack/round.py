@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.blackjack.advice import Kind, read_advice
+from paytables.blackjack.advice import Kind, PlayData
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
 from paytables.blackjack.schema import (
@@ -20,6 +20,7 @@ from paytables.blackjack.schema import (
     INSURANCE,
     MAIN,
     TEN,
+    House,
     Side,
     compute_best_total,
     is_blackjack,
@@ -122,11 +123,19 @@ class BlackjackRound:
     """A blackjack round in progress.
 
     It is played for everybody who bets or, with ``seat``, for one seat whose game includes the others' boxes.
+    ``best_play`` gives the advice in the prompts, as from a fresh shoe; None: there is no advice.
     """
 
-    def __init__(self, definition: BlackjackDefinition, bets: Sequence[Bet], seat: int | None = None) -> None:
+    def __init__(
+        self,
+        definition: BlackjackDefinition,
+        house: House,
+        best_play: PlayData | None,
+        bets: Sequence[Bet],
+        seat: int | None = None,
+    ) -> None:
         self.seat = seat
-        self.definition, self.house = definition, definition.house
+        self.definition, self.house, self.best_play = definition, house, best_play
         self.boxes = _build_boxes(definition, bets)
         self.dealers: list[list[Card]] = []
         self._against = sorted({piece.against for box in self.boxes for piece in box.hands[0].pieces})
@@ -210,8 +219,7 @@ class BlackjackRound:
 
         The mapping is empty if the definition stores no advice.
         """
-        proof, values = self.definition.proved.get(MAIN), hand.values
-        best = None if proof is None else read_advice(self.house, proof.policy)
+        best, values = self.best_play, hand.values
         if best is None:
             return {}
         if "no_insurance" in options:

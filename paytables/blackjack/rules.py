@@ -10,10 +10,10 @@ from paytables import side_bets
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
-from paytables.blackjack.advice import read_advice
+from paytables.blackjack.advice import PlayData, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import BANK, BlackjackRound, format_spot_id
-from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, Proof
+from paytables.blackjack.schema import ACTIONS, EVEN, INSURANCE, INSURED, MAIN, TEN, House, Proof
 from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
@@ -109,11 +109,12 @@ class BlackjackRules(SeatedRules):
         """Return the key of the table state that all seats share: the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
-    def wager(self, credits_: int, **options: Json) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.seating.SeatedRules.wager`). Raises WagerError."""
         accepted = super().wager(credits_, **options)
-        seats = accepted.by_seat
-        self.cloth.check_highest_win({seat: self._find_highest_return(bets) for seat, bets in seats.items()})
+        if self.definition.table.most_win is not None:
+            returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.by_seat.items()}
+            self.cloth.check_highest_win(returns)
         return accepted
 
     def _find_highest_return(self, bets: Mapping[str, int]) -> int:
@@ -139,15 +140,28 @@ class BlackjackRules(SeatedRules):
             map(self._find_highest_return, self.wager(wager.credits, **wager.options).by_seat.values())
         )
 
+    @cached_property
+    def _house(self) -> House:
+        """Return the house rules in the form that a round reads."""
+        return self.definition.house
+
+    @cached_property
+    def _best_play(self) -> PlayData | None:
+        """Return the best play that the definition stores, or None if it stores none."""
+        proof = self.definition.proved.get(MAIN)
+        return None if proof is None else read_advice(self._house, proof.policy)
+
     def at(self, table: object) -> Self:
         """Return the rules with the shoe of a stored table. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             read_shoe(self.definition.shoe, table)
-        return replace(self, table=table)
+        return self.with_state(table=table)
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
-        return BlackjackRound(self.definition, bets, viewer).play(self.table, draw)
+        return BlackjackRound(self.definition, self._house, self._best_play, bets, viewer).play(
+            self.table, draw
+        )
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:
@@ -185,7 +199,7 @@ class BlackjackRules(SeatedRules):
     def _describe_best_chart(self) -> dict[str, object]:
         """Return the stored best chart as data for the screen; empty if none is stored for these rules."""
         proof = self.definition.proved.get(MAIN)
-        if proof is None or read_advice(self.definition.house, proof.policy) is None:
+        if proof is None or self._best_play is None:
             return {}
         return {
             "chart": {"columns": [*map(str, range(2, TEN + 1)), "A"], "rows": build_chart_rows(proof.chart)}

@@ -20,6 +20,7 @@ from paytables.side_bets import LevelPay
 
 #: The blackjack value of each card rank, two to ace.
 VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+_VALUES_BY_CARD: Final = tuple(value for value in VALUES for _ in range(4))
 ACES: Final = 1
 TEN: Final = 10
 BEST: Final = 21
@@ -36,7 +37,7 @@ Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
 def value_of(card: Card) -> int:
     """Return the blackjack value of a card, an ace as 1."""
-    return VALUES[rank_of(card)]
+    return _VALUES_BY_CARD[card]
 
 
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:

@@ -5,8 +5,11 @@ spades, so 1 and 2 are red. 52 is the joker. A name is rank and suit in the usua
 of diamonds.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from paytables.contract import Draw
@@ -18,6 +21,8 @@ SUITS: Final = "cdhs"
 ACE: Final = 12
 JOKER: Final[Card] = 52
 _JOKER_NAME: Final = "Jk"
+_NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), _JOKER_NAME)
+_CARDS: Final = {name: card for card, name in enumerate(_NAMES)}
 #: The numbers of cards in one or more packs, which help texts may mention although no definition contains
 #: them.
 PACKS: Final = frozenset(range(52, 8 * 52 + 1, 52))
@@ -40,18 +45,17 @@ def is_red(card: Card) -> bool:
 
 def format_card(card: Card) -> str:
     """Return the card's two letters: ``As``, ``Td``, ``Jk`` for the joker."""
-    return _JOKER_NAME if card == JOKER else RANKS[rank_of(card)] + SUITS[suit_of(card)]
+    return _NAMES[card]
 
 
 def parse_card(name: str) -> Card:
     """Return the card with these two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
-    if name == _JOKER_NAME:
-        return JOKER
-    if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # an empty string is in every text
+    card = _CARDS.get(name)
+    if card is None:
         raise ValueError(
             f"{name!r} is not a card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}"
         )
-    return RANKS.index(name[0]) * 4 + SUITS.index(name[1])
+    return card
 
 
 def parse_cards(names: str) -> tuple[Card, ...]:
@@ -65,6 +69,13 @@ def build_deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Car
     return tuple(c for c in range(52) if rank_of(c) not in out) + ((JOKER,) if joker else ())
 
 
+@lru_cache
+def _count_deck(joker: bool, without: frozenset[int]) -> tuple[int, ...]:  # noqa: FBT001 (a key of the cache)
+    """Return the number of each card in one deck, leaving out the ranks ``without``."""
+    cards = set(build_deck(joker=joker, without=without))
+    return tuple(int(card in cards) for card in range(JOKER + 1))
+
+
 @dataclass(slots=True)
 class Shoe:
     """The cards of a shoe not yet dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
@@ -74,8 +85,7 @@ class Shoe:
     @classmethod
     def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
         """Return a full shoe of ``decks`` decks, leaving out the ranks ``without``."""
-        cards = set(build_deck(joker=joker, without=without))
-        return cls([decks * (card in cards) for card in range(JOKER + 1)])
+        return cls([decks * count for count in _count_deck(joker, frozenset(without))])
 
     @property
     def left(self) -> int:
@@ -87,14 +97,10 @@ class Shoe:
 
         Raises :class:`ValueError` if the shoe is empty.
         """
-        cards_left = self.left
-        if not cards_left:
+        sums = list(accumulate(self.counts))
+        if not sums[-1]:
             raise ValueError(f"{purpose}: no card is left in the shoe")
-        position = draw.below(cards_left, purpose)
-        card = 0
-        while position >= self.counts[card]:
-            position -= self.counts[card]
-            card += 1
+        card = bisect_right(sums, draw.below(sums[-1], purpose))
         self.counts[card] -= 1
         return card
 
@@ -114,7 +120,7 @@ class Shoe:
         """Return the shoe in a JSON object from :meth:`to_json`. Raises :class:`ValueError` for invalid data."""
         counts = [0] * (JOKER + 1)
         for name, count in data.items():
-            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            if type(count) is not int or count < 0:
                 raise ValueError(f"{name}: {count!r} is not a count of cards")
-            counts[parse_card(name)] = count
+            counts[_CARDS[name] if name in _CARDS else parse_card(name)] = count
         return cls(counts)

@@ -109,7 +109,7 @@ class OneDrawBets(TableRules):
         Raises ValueError for a state that no round leaves.
         """
         held = () if table is None else self._read_held_bets(table)
-        return self if held == self.held else replace(self, held=held)
+        return self if held == self.held else self.with_state(held=held)
 
     def _read_held_bets(self, table: object) -> tuple[Held, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""

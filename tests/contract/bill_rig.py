@@ -18,35 +18,35 @@ NOTES = frozenset({5_00, 10_00, 20_00})
 
 class MortalLedger(CrashingLedger, TransientEscrowLedger):
     def stack_ordered(self, content, mark):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().stack_ordered(content, mark)
 
     def credit_stacked_paper(self):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().credit_stacked_paper()
 
     def vend_confirmed(self):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().vend_confirmed()
 
     def void_unstacked_paper(self, why):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().void_unstacked_paper(why)
 
     def dispute_lost_paper(self, why):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().dispute_lost_paper(why)
 
     def dispute_unordered_stacking(self, why, most_cents):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().dispute_unordered_stacking(why, most_cents)
 
     def moving(self, *, outward):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().moving(outward=outward)
 
     def set_mark(self, mark):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().set_mark(mark)
 
 

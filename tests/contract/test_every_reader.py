@@ -27,7 +27,7 @@ from egm.config.levels import Kind
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, Hello, encode
 from egm.kernel.services import MachineContext
-from egm.links.screen.client import Heard as NoNews
+from egm.links.screen.client import PollResult as NoNews
 from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import StartUpActivity
 from egm.links.screen.starting import read_activity as read_starting

@@ -27,15 +27,15 @@ COINS = frozenset({25, 1_00, 2_00})
 
 class MortalPayouts(CrashingLedger, TransientPayoutLedger):
     def ordered(self, record):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().ordered(record)
 
     def record_coins_paid(self, payout_id, paid_coins):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().record_coins_paid(payout_id, paid_coins)
 
     def finished(self, payout_id, paid_coins, doubt=""):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().finished(payout_id, paid_coins, doubt)
 
 

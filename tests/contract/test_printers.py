@@ -22,7 +22,7 @@ BARCODE = "004724978028378429"
 
 class MortalPrints(CrashingLedger, TransientPrintLedger):
     def moved(self, job_id, state, detail):
-        with self._maybe_die_around_recording():
+        with self._die_if_due_around():
             super().moved(job_id, state, detail)
 
 

@@ -63,6 +63,25 @@ def test_the_limit_counts_from_the_last_poll_over_a_restart(tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
+@pytest.mark.requirement("K-04")
+def test_a_machine_without_a_rule_on_silence_goes_on(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        room = MachineRig(tmp_path, profile="generic")
+        assert room.machine.profile.host.silence_seconds is None
+        bench = Bench(tmp_path, room)
+        bench.line._watch.begin()
+        bench.general()
+        room.clock.pass_seconds(6)
+        bench.tick()
+        assert [record["host"] for record in room.records("host.link_lost")] == ["main"]
+        room.clock.pass_seconds(7 * 24 * 3600)
+        await asyncio.sleep(0.01)
+        assert (room.state, list_disabling_sources(room.machine)) == (State.IDLE, {})
+        room.close()
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.requirement("K-02")
 def test_a_new_machine_waits_for_its_host_to_start_it_up_and_only_the_first_time(tmp_path: Path) -> None:
     rules = profile(tmp_path, "starts_machine = true")

@@ -3,9 +3,12 @@
 import asyncio
 
 import pytest
+from click.testing import CliRunner
 from run_rig import PATIENCE_SECONDS, Visit, cabinet
 
 from egm.config.cabinet_file import StateFolder
+from tools.image import update
+from tools.image.slot import Release
 from tools.image.update import Machine, wait_until_lasting
 
 
@@ -36,6 +39,33 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
         await comes(lambda: not machine.is_up)
 
     asyncio.run(session())
+
+
+@pytest.mark.requirement("A-17")
+def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_path, monkeypatch):
+    """The command waits between writing the slot and restarting the computer."""
+    now, done = [0.0], []
+    trusted = tmp_path / "release.pub"
+    trusted.write_text("00" * 32)
+    monkeypatch.setattr(update, "_TRUSTED", trusted)
+    monkeypatch.setattr("tools.image.update.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tools.image.update.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(Machine, "is_idle", property(lambda _: now[0] >= 100.0))
+    monkeypatch.setattr(update, "find_running_slot", lambda: "a")
+    monkeypatch.setattr(update, "ensure_boot_entries", lambda: {"a": "0001", "b": "0002"})
+
+    def record(name):
+        return lambda *arguments: done.append((now[0], name, *arguments))
+
+    release = Release(number=8, version="1.1", parts={}, line=b"")
+    monkeypatch.setattr(update, "install_in_other_slot", lambda *_: record("installed")() or ("b", release))
+    monkeypatch.setattr(update, "_run_efibootmgr", record("next start"))
+    monkeypatch.setattr(update, "_reboot_computer", record("restart"))
+    run = CliRunner().invoke(update.main, ["install", str(tmp_path / "bundle")])
+    assert run.exit_code == 0, run.output
+    assert done[0] == (0.0, "installed")
+    assert [step for _, *step in done[-2:]] == [["next start", "-q", "-n", "0002"], ["restart"]]
+    assert all(when >= 100.0 + 29.0 for when, *_ in done[1:]), "it was in use until 100 s"
 
 
 def test_a_moment_s_rest_is_no_idle_machine(monkeypatch):

@@ -22,7 +22,7 @@ from egm.screen.message_reducer import apply_message, mark_link_lost
 from egm.screen.painter import Rect
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
-from egm.screen.top import TopPicture, sign
+from egm.screen.top import TopPicture, find_title_rect
 from egm.screen.view import Action, View
 from paytables import load_game
 from tools.lab.views import build_game_view, build_idle_view
@@ -127,7 +127,7 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
     """Whether a display of the picture's proportions shows the top screen's sign of a game of the library."""
     drawn = _sign_drawn(game, language, shown.size[0])
     assert drawn.size == shown.size
-    left, top, wide, high = (x * shown.size[0] / LANDSCAPE.size[0] for x in sign(LANDSCAPE))
+    left, top, wide, high = (x * shown.size[0] / LANDSCAPE.size[0] for x in find_title_rect(LANDSCAPE))
     box = (round(left), round(top), round(left + wide), round(top + high))
     difference = ImageChops.difference(shown.convert("RGB").crop(box), drawn.crop(box))
     return sum(ImageStat.Stat(difference).mean) < _SAME

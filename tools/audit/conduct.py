@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from egm.app.features import FEATURES
+from egm.closing.keys import ClosingKey
 from egm.config.cabinet_file import POSITIONS_MOST
 from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
 from egm.integrity.journal_entries import CHECKPOINT
@@ -47,7 +48,7 @@ _POWER_UP: Final = POWER_UP.kind
 _PROMOTIONAL: Final = ("credit:1:restricted", "credit:1:nonrestricted")
 _NOT_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
-    *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED),
+    *(ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED, ClosingKey.TABLES),
 )
 _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
 
@@ -134,6 +135,8 @@ class ConductAudit:
     def add_plain_run(self, run: PlainRun) -> None:
         """Update the facts with plain games, as if their entries were read one by one."""
         facts = self.facts
+        if run.parse_stored_tables():
+            facts.states.clear()
         facts.session = False
         facts.record_stake(run.smallest_stake_cents)
         facts.played |= run.tables

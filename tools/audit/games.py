@@ -179,6 +179,7 @@ class GameAudit:
         """Count plain games, as if their entries were read one by one."""
         self._latest[1] = run.last_play
         self.replayed += run.games
+        self._stakes.add_plain_run(run)
 
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one journal entry; return the record of the game that it starts, or None."""

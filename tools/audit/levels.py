@@ -49,7 +49,7 @@ from egm.progressive.entries import (
     LevelUnanswered,
 )
 from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
-from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
+from egm.progressive.records import ClaimRecord, ReceivedCommitment, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
 from egm.progressive.trigger import Trigger, TriggerError
 from egm.record_codec import RecordError, from_json
@@ -206,7 +206,7 @@ class LevelAudit:
     def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
         """Check an entry that records a message from a progressive controller."""
         if kind == PRIZE_COMMITTED.kind:
-            heard = record_of(entry, HeardPrize)
+            heard = record_of(entry, ReceivedCommitment)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, record_of(entry, MysteryWon))
@@ -544,7 +544,7 @@ class _Moves:
 
     def step(self, pool: str, level: Level) -> None:
         """Change the level of a pool to ``level``, and add the transfers that this change makes."""
-        self.transfers += posting.step(pool, self._levels[pool], level)
+        self.transfers += posting.build_change_transfers(pool, self._levels[pool], level)
         self._levels[pool] = level
         if pool not in self.touched:
             self.touched.append(pool)

@@ -1,11 +1,12 @@
 """Plain games, which make up nearly all entries of a journal, checked from their bytes.
 
 A plain game is one of a machine with one position: a wager of cashable credit, the draws, perhaps choices of
-the player, and a win to the credit meter or none. Its entries follow each other. Everything in them follows
-from the definition, the draws, the choices, the credit and the entry before, except for the time and the
-language. They are therefore not interpreted: this module builds the bytes that a machine must write and
-compares them with the journal's. Equal bytes prove the canonical form, the hash chain, the record, the
-outcome, the counts, the dimensions and the transfers at once.
+the player, perhaps returned stakes, and a win to the credit meter or none. It may start with a table's state
+and leave another, such as a shoe, but no standing bets. Its entries follow each other. Everything in them
+follows from the definition, the draws, the choices, the table, the credit and the entry before, except for
+the time and the language. They are therefore not interpreted: this module builds the bytes that a machine
+must write and compares them with the journal's. Equal bytes prove the canonical form, the hash chain, the
+record, the outcome, the counts, the dimensions and the transfers at once.
 
 Games that follow one another form a :class:`PlainRun`. It contains all that depends on what came before it
 (the auditor compares that with the journal's state) and the sums that the auditor adds to the books. Whatever
@@ -21,16 +22,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from egm.play.conversation import Conversation
-from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START
+from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
+from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
 from egm.progressive.pools import has_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse
 from meters.ledger import Cell, DimsKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
-from paytables import WHEEL_DECIDES, Choice, Game, ReplayDraw, Wager
+from paytables import WHEEL_DECIDES, Choice, Game, Outcome, ReplayDraw, Wager
 
 CASHABLE: Final = "credit:1:cashable"
 _SETTINGS_MAX: Final = 256
@@ -46,6 +48,7 @@ _HASH: Final = rb'"previous":"([0-9a-f]{64})"'
 _DRAWS: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _NAME + rb'"\],?)*\])'
 # Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
 _OUTCOME_TO_PLAY: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY
+_TABLE_TO_WAGER: Final = rb'(?>(?:"table":(\{.*\}),(?="wager":))?)'
 _WAGER_TO_SEQUENCE: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE
 _CHOSEN_TO_DRAWS: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS
 _TIME: Final = rb'"time":"([0-9T:.+-]{19,40})"'
@@ -55,7 +58,7 @@ _START: Final = re.compile(
     rb'"kind":"game\.start",' + _HASH + rb',"record":\{"bet_credits":' + _NUMBER + rb","
     rb'"credit_before_cents":' + _NUMBER + rb',"denomination_cents":' + _NUMBER + rb","
     rb'"game":(\{[^{}]*\}),"language":"' + _NAME + rb'"' + _OUTCOME_TO_PLAY + rb'",'
-    rb'"steps":\[\{"choice":null,' + _DRAWS + rb"\}\]," + _WAGER_TO_SEQUENCE + rb","
+    rb'"steps":\[\{"choice":null,' + _DRAWS + rb"\}\]," + _TABLE_TO_WAGER + _WAGER_TO_SEQUENCE + rb","
     rb'"state":\{"game":\{"play_id":"' + _PLAY + rb'"\}\},' + _TIME + rb"," + _STAKE + rb"\}"
 )
 _CHOICE: Final = re.compile(
@@ -68,6 +71,8 @@ _LAST_TIME: Final = re.compile(_TIME)
 _LAST_BYTES: Final = 160
 """The time of an end is among its last bytes."""
 _NO_KEYS: Final = TableStateKeys()
+NO_TABLE: Final = b"null"
+"""The JSON of a table that no game has left: its initial state."""
 
 
 class Games(Protocol):
@@ -87,6 +92,28 @@ class _Setting:
     stake_cents: int
     dims: bytes
     key: DimsKey
+    game_name: bytes
+    """The JSON that names the definition."""
+    has_spots: bool
+    """Whether every stake must be decided by a settlement of its betting spot."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The state of a game's table, as canonical JSON, and the game with it; no bets are standing."""
+
+    json: bytes
+    game: Game
+
+
+@dataclass(slots=True)
+class TableInRun:
+    """The state of a game's table before and after a run, as canonical JSON."""
+
+    before: bytes
+    after: bytes
+    stored: bytes = b""
+    """The JSON that the run leaves under the table's storage key; empty if it stores none."""
 
 
 @dataclass(slots=True)
@@ -105,8 +132,16 @@ class _Played:
     head_hex: str
     """The hash of the game's last entry so far; ``sequence`` is its number."""
     staked_cents: int
+    table: _Table
+    """The table with which the game starts, and with which it ends once it is checked."""
+    table_before: bytes
     raises: int = 0
     """The number of choices that added to the stake."""
+    win_cents: int = 0
+    push_cents: int = 0
+    """The returned stakes, which are not wins."""
+    stored_table: bytes = b""
+    """The JSON stored under the table's storage key at the end; empty if there is none."""
 
     @property
     def mark(self) -> str:
@@ -145,6 +180,8 @@ class PlainRun:
     """The definitions played, by digest, each with the denomination in minor units."""
     flows: dict[Cell, list[int]] = field(default_factory=dict)
     """Amount and number of transfers, by meter cell, in order of their first occurrence."""
+    table_states: dict[str, TableInRun] = field(default_factory=dict)
+    """The tables of the games played, by digest."""
     counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
 
     @property
@@ -157,31 +194,49 @@ class PlainRun:
         """Return the time at which the run's last game started."""
         return datetime.fromisoformat(self.last_start)
 
+    def parse_stored_tables(self) -> dict[str, Any]:
+        """Return the value that the run leaves under the storage key of each table that it stores."""
+        tables = self.table_states.items()
+        return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
+
     def goes_on_with(self, played: _Played) -> bool:
-        """Return whether a plain game follows this run directly, in the same journal and with the same credit."""
+        """Return whether a plain game follows this run directly, in the same journal, with its credit and its table."""
+        table = self.table_states.get(played.setting.game.digest)
         return (
-            self.head_hex == played.previous_hex
+            (table is None or table.after == played.table_before)
+            and self.head_hex == played.previous_hex
             and self.last_sequence + 1 == played.first_sequence
             and self.mark == played.mark
             and self.credit_after_cents == played.credit_before_cents
         )
 
-    def add(self, played: _Played, win_cents: int) -> None:
+    def add(self, played: _Played) -> None:
         """Add a checked plain game, which begins this run or follows its last one."""
-        setting, key = played.setting, played.setting.key
+        setting, key, win_cents, push_cents = (
+            played.setting,
+            played.setting.key,
+            played.win_cents,
+            played.push_cents,
+        )
         self.entries = played.sequence - self.first_sequence + 1
         self.games += 1
-        self.credit_after_cents += win_cents - played.staked_cents
+        self.credit_after_cents += win_cents + push_cents - played.staked_cents
         self.head_hex, self.last_play = played.head_hex, played.play.decode()
-        self.last_win_cents, self.last_start = win_cents, played.start_time
+        self.last_win_cents, self.last_start = win_cents + push_cents, played.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, setting.stake_cents)
         self.names.add(setting.game.id)
         self.tables.add((setting.game.digest, setting.unit_cents))
+        table = self.table_states.setdefault(setting.game.digest, TableInRun(played.table_before, b""))
+        table.after, table.stored = played.table.json, played.stored_table or table.stored
         self._add_flow((CASHABLE, "house:wager", key), played.staked_cents, 1 + played.raises)
+        self.last_moved = (GAME_CHOICE if played.raises else GAME_START).kind
+        if push_cents:
+            self._add_flow(("house:push", CASHABLE, key), push_cents, 1)
+            self.last_moved = GAME_PUSH.kind
         if win_cents:
             self._add_flow(("house:win", CASHABLE, key), win_cents, 1)
-        self.last_moved = (GAME_END if win_cents else GAME_CHOICE if played.raises else GAME_START).kind
-        for count in ("games_played", "games_won" if win_cents else "games_lost"):
+            self.last_moved = GAME_END.kind
+        for count in ("games_played", _find_result_count(played)):
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
@@ -191,9 +246,14 @@ class PlainRun:
         flow[1] += times
 
 
+_OPEN_GAME: Final = tuple(
+    b'"kind":"%b"' % entry.kind.encode() for entry in (GAME_START, GAME_CHOICE, GAME_PUSH)
+)
+
+
 def is_of_open_game(body: bytes) -> bool:
     """Return whether this entry starts or continues a game, so that the next one may belong to the same plain game."""
-    return b'"kind":"game.start"' in body or b'"kind":"game.choice"' in body
+    return any(kind in body for kind in _OPEN_GAME)
 
 
 class PlainGames:
@@ -202,6 +262,8 @@ class PlainGames:
     def __init__(self, games: Games) -> None:
         self._games = games
         self._settings: dict[tuple[bytes, ...], _Setting | None] = {}
+        self._tables: dict[str, _Table] = {}
+        """The latest table of each definition, by digest: the next game usually starts with it."""
 
     def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
         """Return the runs of plain games among consecutive entries, in order."""
@@ -230,8 +292,13 @@ class PlainGames:
             if at + number >= len(bodies) or not _check_choice(played, bodies[at + number], number):
                 return None
             number += 1
-        win_cents = _check_end(played, bodies[at + number]) if at + number < len(bodies) else None
-        if win_cents is None or played.staked_cents > played.credit_before_cents:
+        if not self._check_outcome(played, played.conversation.outcome):
+            return None
+        if played.push_cents:
+            if at + number >= len(bodies) or not _check_push(played, bodies[at + number]):
+                return None
+            number += 1
+        if at + number >= len(bodies) or not _check_end(played, bodies[at + number]):
             return None
         if run is None or not run.goes_on_with(played):
             run = PlainRun(
@@ -242,7 +309,7 @@ class PlainGames:
                 credit_before_cents=played.credit_before_cents,
                 credit_after_cents=played.credit_before_cents,
             )
-        run.add(played, win_cents)
+        run.add(played)
         return run
 
     def _check_start(self, body: bytes) -> _Played | None:
@@ -251,8 +318,8 @@ class PlainGames:
         if match is None:
             return None
         dims, play, previous, bet, credit, unit, game_name, outcome = match.group(1, 2, 3, 4, 5, 6, 7, 8)
-        play_again, draws, wager, sequence, play_in_state, time, staked = match.group(
-            9, 10, 11, 12, 13, 14, 15
+        play_again, draws, table_json, wager, sequence, play_in_state, time, staked = match.group(
+            9, 10, 11, 12, 13, 14, 15, 16
         )
         setting = self._find_setting(dims, game_name, wager, bet, unit)
         if (
@@ -263,7 +330,10 @@ class PlainGames:
             or not is_time(time.decode())
         ):
             return None
-        conversation = Conversation(setting.game, setting.wager)
+        table = self._find_table(setting, table_json or NO_TABLE)
+        if table is None:
+            return None
+        conversation = Conversation(table.game, setting.wager)
         if not _takes_step(conversation, None, draws, outcome):
             return None
         return _Played(
@@ -277,7 +347,48 @@ class PlainGames:
             sequence=int(sequence),
             head_hex=hashlib.sha256(body).hexdigest(),
             staked_cents=setting.stake_cents,
+            table=table,
+            table_before=table.json,
         )
+
+    def _find_table(self, setting: _Setting, table_json: bytes) -> _Table | None:
+        """Return the table with which a game starts, or None if the game is not plain with it."""
+        if table_json == NO_TABLE:
+            return _Table(NO_TABLE, setting.game)
+        table = self._tables.get(setting.game.digest)
+        if table is None or table.json != table_json:
+            state = parse(table_json)
+            table = _Table(table_json, setting.game.at(state))
+            if encode_canonical_json(state) != table_json or table.game.rules.standing():
+                return None
+        wager = table.game.wager(setting.wager.credits, **setting.wager.options)
+        accepts = wager == setting.wager and has_prescribed_amounts(table.game, wager, setting.unit_cents)
+        return table if accepts else None
+
+    def _check_outcome(self, played: _Played, outcome: Outcome | None) -> bool:
+        """Return whether the outcome of a game is that of a plain one; if so, store what follows from it."""
+        setting = played.setting
+        if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
+            return False
+        played.push_cents = outcome.push_credits * setting.unit_cents
+        played.win_cents = outcome.win_credits * setting.unit_cents - played.push_cents
+        settled_credits = sum([settlement.staked for settlement in outcome.settlements])
+        if (
+            not 0 <= played.win_cents <= AMOUNT_MAX
+            or played.staked_cents > played.credit_before_cents
+            or (setting.has_spots and settled_credits * setting.unit_cents != played.staked_cents)
+        ):
+            return False
+        if outcome.table is None:
+            played.table = _Table(NO_TABLE, setting.game)
+            played.stored_table = b"" if played.table_before == NO_TABLE else NO_TABLE
+            return True
+        played.table = _Table(encode_canonical_json(outcome.table), setting.game.at(outcome.table))
+        played.stored_table = b'{"denomination_cents":%d,"game":%b,"table":%b}' % (
+            *(setting.unit_cents, setting.game_name, played.table.json),
+        )
+        self._tables[setting.game.digest] = played.table
+        return not played.table.game.rules.standing()
 
     def _find_setting(self, *parts: bytes) -> _Setting | None:
         """Return the game, wager and denomination that a start record's parts state; None if it is not plain."""
@@ -318,7 +429,9 @@ class PlainGames:
         )
         stake_cents = wager.credits * unit_cents
         key = build_dims_key(expected_dims)
-        return _Setting(game, wager, unit_cents, stake_cents, dims, key) if is_plain else None
+        has_spots = bool(game.rules.layout())
+        setting = _Setting(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
+        return setting if is_plain else None
 
 
 def _takes_step(conversation: Conversation, choice: Choice | None, draws: bytes, outcome: bytes) -> bool:
@@ -360,39 +473,58 @@ def _check_choice(played: _Played, body: bytes, number: int) -> bool:
     return True
 
 
-def _check_end(played: _Played, end: bytes) -> int | None:
-    """Return the win in minor units if ``end`` is the entry with which a machine ends this game, else None."""
-    outcome, play = played.conversation.outcome, played.play
-    time_match = _LAST_TIME.search(end, max(0, len(end) - _LAST_BYTES))
-    if (
-        outcome is None
-        or time_match is None
-        or not is_time(time_match[1].decode())
-        or outcome.push_credits
-        or outcome.progressives
-        or outcome.merchandise
-        or outcome.table is not None
-        or outcome.double_up_stakes
-    ):
-        return None
-    win_cents = outcome.win_credits * played.setting.unit_cents
-    if not 0 <= win_cents <= AMOUNT_MAX:
-        return None
-    result_count, transfers = b"games_lost", b""
-    if win_cents:
-        result_count, transfers = (
-            b"games_won",
-            b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents,
-        )
-    expected_end = (
-        b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
-        b'"record":{"play_id":"%b","win_cents":%d},"sequence":%d,'
-        b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}},"time":"%b"%b}'
+def _find_result_count(played: _Played) -> str:
+    """Return the name of the count of the game's result."""
+    return "games_won" if played.win_cents else "games_pushed" if played.push_cents else "games_lost"
+
+
+def _find_time(body: bytes) -> bytes | None:
+    """Return the valid time among the last bytes of an entry, or None."""
+    match = _LAST_TIME.search(body, max(0, len(body) - _LAST_BYTES))
+    return match[1] if match is not None and is_time(match[1].decode()) else None
+
+
+def _check_push(played: _Played, body: bytes) -> bool:
+    """Return whether ``body`` is the entry with which a machine returns the stakes that this game pushes."""
+    play, cents, time = played.play, played.push_cents, _find_time(body)
+    if time is None:
+        return False
+    expected = (
+        b'{"dims":%b,"id":"%b.push","kind":"game.push","previous":"%b",'
+        b'"record":{"play_id":"%b","push_cents":%d},"sequence":%d,"time":"%b",'
+        b'"transfers":[["house:push","credit:1:cashable",%d]]}'
     ) % (
-        *(result_count, played.setting.dims, play, played.head_hex.encode(), play, win_cents),
-        *(played.sequence + 1, play, win_cents, time_match[1], transfers),
+        *(played.setting.dims, play, played.head_hex.encode(), play, cents),
+        *(played.sequence + 1, time, cents),
     )
-    if end != expected_end:
-        return None
-    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(end).hexdigest()
-    return win_cents
+    return _follows_as_expected(played, body, expected)
+
+
+def _check_end(played: _Played, end: bytes) -> bool:
+    """Return whether ``end`` is the entry with which a machine ends this game."""
+    play, win_cents, push_cents, time = played.play, played.win_cents, played.push_cents, _find_time(end)
+    if time is None:
+        return False
+    push = b'"push_cents":%d,' % push_cents if push_cents else b""
+    transfers = b',"transfers":[["house:win","credit:1:cashable",%d]]' % win_cents if win_cents else b""
+    table = b""
+    if played.stored_table:
+        table = b',"table:%b":%b' % (played.setting.game.digest.encode(), played.stored_table)
+    expected = (
+        b'{"counts":{"%b":1},"dims":%b,"id":"%b.end","kind":"game.end","previous":"%b",'
+        b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
+        b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
+    ) % (
+        *(_find_result_count(played).encode(), played.setting.dims, play, played.head_hex.encode()),
+        *(play, push, win_cents, played.sequence + 1),
+        *(play, win_cents + push_cents, table, time, transfers),
+    )
+    return _follows_as_expected(played, end, expected)
+
+
+def _follows_as_expected(played: _Played, body: bytes, expected: bytes) -> bool:
+    """Return whether an entry has the expected bytes; if so, it is the last one of the game so far."""
+    if body != expected:
+        return False
+    played.sequence, played.head_hex = played.sequence + 1, hashlib.sha256(body).hexdigest()
+    return True

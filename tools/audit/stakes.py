@@ -34,9 +34,10 @@ from egm.play.records.tables import (
 from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
+from meters.entry import encode_canonical_json
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
-from tools.audit.plain_games import Games, PlainRun
+from tools.audit.plain_games import NO_TABLE, Games, PlainRun
 from tools.audit.records import record_of
 from tools.audit.rules.pattern import format_storage_key
 
@@ -78,11 +79,19 @@ class StakeAudit:
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
     def allows_plain_run(self, run: PlainRun) -> bool:
-        """Return whether no table has bets or a state from before these plain games."""
-        digests = [digest for digest, _ in run.tables]
-        return not self._pushed and not any(
-            digest in self._shared or _build_table_key(digest, 1) in self._tables for digest in digests
+        """Return whether each table of these plain games is as they require, not shared, and has no standing bets."""
+        return not self._pushed and all(
+            digest not in self._shared
+            and _encode_table(self._tables.get(_build_table_key(digest, 1))) == state.before
+            for digest, state in run.table_states.items()
         )
+
+    def add_plain_run(self, run: PlainRun) -> None:
+        """Store the tables that plain games leave."""
+        for key, table in run.parse_stored_tables().items():
+            self._tables.pop(key, None)
+            if table is not None:
+                self._tables[key] = from_json(TableRecord, table, key)
 
     # ------------------------------------------------------------------ between games
     def check_entry(self, entry: StoredEntry) -> None:
@@ -408,6 +417,13 @@ def _read_position(entry: StoredEntry) -> int:
 def _build_table_key(digest: str, position: int) -> str:
     """Return the storage key under which a position stores the table of the game with this digest."""
     return format_storage_key(f"{TableKey.TABLE}{digest}", position)
+
+
+def _encode_table(record: TableRecord | None) -> bytes | None:
+    """Return the state of a table as canonical JSON, or None if bets are standing on it."""
+    if record is None:
+        return NO_TABLE
+    return None if record.staked or record.table is None else encode_canonical_json(record.table)
 
 
 def _build_table_record(previous: TableRecord, table_left: JSON, standing: Staked) -> TableRecord:

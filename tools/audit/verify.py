@@ -265,6 +265,10 @@ class Auditor:
         for count, times in run.counts.items():
             ledger.counts[count] += times
         ledger.state[str(PlayKey.LAST)] = {"play_id": run.last_play, "win_cents": run.last_win_cents}
+        for name, table in run.parse_stored_tables().items():
+            ledger.state[name] = table
+            if table is None:
+                del ledger.state[name]
         ledger.sequence, ledger.head_hex = run.last_sequence, run.head_hex
 
     def check_body(self, body: bytes) -> None:

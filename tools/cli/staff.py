@@ -15,7 +15,7 @@ from egm.errors import OperatorError
 from egm.kernel.entries import Entry
 from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
-from egm.people import Permission, Person, Recorded, Roster, load_recorded, read_recorded_roster
+from egm.people import Permission, Person, RecordedRoster, Roster, load_recorded, read_recorded_roster
 from egm.people.recorded import STATE_KEY
 from egm.people.tries import WRONG_MAX, WrongPin, edit_wrong_pins, find_counted_number
 from egm.record_codec import to_json
@@ -100,7 +100,7 @@ def carry_roster(
         return
     roster.write_to(StateFolder(folder).staff)
     last = roster.changes[-1]
-    recorded = Recorded(last.number, roster.digest).to_json()
+    recorded = RecordedRoster(last.number, roster.digest).to_json()
     with Journal.open(folder, now=now, second_dir=second, machine_id=machine_id, storage=storage) as journal:
         journal.append(
             _build_transaction(
@@ -138,7 +138,10 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
                 STAFF_RENEWED,
                 RosterRenewed(person=details["person"], witness=details["witness"], reason=details["reason"]),
                 entry_id=f"staff-renewed-{number}",
-                state={STATE_KEY: Recorded().to_json(), f"{KernelKey.FAULT}{STAFF_ROSTER}": to_json(fault)},
+                state={
+                    STATE_KEY: RecordedRoster().to_json(),
+                    f"{KernelKey.FAULT}{STAFF_ROSTER}": to_json(fault),
+                },
             )
         )
     for copy in (path, (second or folder / SECOND_FOLDER) / path.name):

@@ -32,11 +32,11 @@ class Link(Step):
     message: Words | None = None
 
     def enter(self) -> None:
-        """Start the enrolment step: neither request nor answer has been handled."""
+        """Start the first-start step of the progressive link, without a certificate request or answer so far."""
         self.message = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the enrolment page: the request's key, the answer to it, and the next action."""
+        """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
         steps = (Row(cells=(say_plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[Table] = [Table(rows=tuple(steps))]
         enrolled: Facts | None = None
@@ -62,9 +62,10 @@ class Link(Step):
         return self._build_page(*tables, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Process a touched action: write the request, read the answer, or continue with or without an enrolment.
+        """Process a touched action: write the certificate request, read the controller's answer, or continue.
 
-        Return what follows: another step, the same one, or a refusal.
+        The machine may continue with or without a progressive link. Return what follows: another first-start
+        step, the same one, or a refusal.
         """
         ways = {
             "request": self._send_enrolment_again,
@@ -83,14 +84,14 @@ class Link(Step):
             return say_failure(error)
 
     def _send_enrolment_again(self, draft: Draft) -> Move:
-        """Write a certificate request to the stick, and stay on this step."""
+        """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
         key = self.folder.get_or_create_request_key()
         self.stick.ask(create_request(key, draft.machine["serial"]))
         self.message = say("first.link.asked")
         return Way.STAY
 
     def _read_answer(self, draft: Draft) -> Move:
-        """Read the answer from the controller's stick, check it, and put its certificate into use; stay here."""
+        """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
         answer, key = self.stick.answer(), self.folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.facts().check(draft.machine["serial"], digest, self.now())
@@ -98,7 +99,10 @@ class Link(Step):
         return Way.STAY
 
     def _adopt_enrolment(self, draft: Draft) -> Move:
-        """Take the link certificate in use into the draft, and continue with the next step; refuse if none exists."""
+        """Add the progressive link, with the certificate in use, to the drafted cabinet file, and go to the next step.
+
+        Refuse if no link certificate is in use.
+        """
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return say_refusal("not_offered")
@@ -106,7 +110,7 @@ class Link(Step):
         return Way.ON
 
     def _skip_enrolment(self, draft: Draft) -> Move:
-        """Remove the link from the draft, and continue with the next step."""
+        """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
         draft.link, draft.link_table = None, {}
         return Way.ON
 

@@ -46,7 +46,7 @@ class Answer:
 
     @property
     def table(self) -> dict[str, str]:
-        """Return the device's table for the cabinet file."""
+        """Return the cabinet file's table of the device that replied to the probe."""
         return {"protocol": self.protocol, "port": self.port}
 
 
@@ -87,6 +87,7 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     identity = ""
 
     def handle_event(event: DeviceEvent) -> None:
+        """Note that the probed device has replied, with its identity if it gave one, or that its line was lost."""
         nonlocal identity
         if isinstance(event, Identified):
             identity = event.identity

@@ -61,23 +61,26 @@ class SignerProofs(Step):
     signs: bool = False
 
     def roster(self, draft: Draft) -> Roster:
-        """Return the roster of the persons who may sign. Raises OperatorError if none can be trusted."""
+        """Return the roster of the persons who may sign in this first-start step.
+
+        Raises OperatorError if none can be trusted.
+        """
         return draft.roster
 
     def act(self, draft: Draft) -> None:
-        """Execute what the persons have signed. Raises OperatorError, OSError."""
+        """Execute what the persons have signed in this first-start step. Raises OperatorError, OSError."""
         raise NotImplementedError
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """Return tables of what the persons confirm with their signatures."""
+        """Return tables of what the persons confirm with their signatures in this first-start step."""
         raise NotImplementedError
 
     def may_sign(self, draft: Draft) -> bool:
-        """Return whether the step has anything to sign."""
+        """Return whether this first-start step has anything to sign."""
         raise NotImplementedError
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page of facts to be signed; or the prompt for the number or PIN of the next signer."""
+        """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
         if not self.signs:
             sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
             return self._build_page(*self.facts(draft), actions=(sign,))
@@ -110,7 +113,7 @@ class SignerProofs(Step):
         return self._prove(draft, self.number, text)
 
     def _go_back(self) -> Way:
-        """Undo the number just entered, or else all PINs entered so far, or else return to the previous step."""
+        """Undo the signer's number just entered, or else all PINs so far, or else go to the previous step."""
         if self.number is not None:
             self.number = None
         elif self.signs:
@@ -145,9 +148,10 @@ class SignerProofs(Step):
         return Way.ON
 
     def build_signature(self, text: str, reason: str) -> Signature:
-        """Return the record of who approves this text of the file, why and when.
+        """Return the record of who approves this text of the cabinet file, why and when.
 
-        It holds the text's SHA-256 and the persons who entered their PINs; the machine's key does not sign here.
+        It holds the text's SHA-256 and the persons who entered their PINs; the machine's key does not sign
+        here.
         """
         persons = tuple(person.id for person in self.proved)
         return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
@@ -162,7 +166,7 @@ class Signing(SignerProofs):
     faults: tuple[Fault, ...] | None = None
 
     def enter(self) -> None:
-        """Start the signing step: the cabinet file is not checked yet, and nobody has signed."""
+        """Start the signing of the first start: the cabinet file is not checked yet, and nobody has signed it."""
         self.faults, self.signs, self.proved, self.number = None, False, [], None
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
@@ -171,7 +175,7 @@ class Signing(SignerProofs):
         if cabinet is None:
             self.faults = tuple(faults)
         else:
-            placed = cabinet.placed(self.file.absolute().parent)
+            placed = cabinet.with_resolved_paths(self.file.absolute().parent)
             self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
@@ -179,7 +183,7 @@ class Signing(SignerProofs):
         return self.faults is not None and not any(fault.stops for fault in self.faults)
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """Return tables of the answers and of the cabinet file's faults."""
+        """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
         machine, people = draft.machine, draft.roster.people.values()
         rows = (
             (say("first.machine.serial"), say_plain(machine.get("serial", ""))),
@@ -220,7 +224,10 @@ class Signing(SignerProofs):
         )
 
     def act(self, draft: Draft) -> None:
-        """Write roster and signature, and the cabinet file last: after a power loss before that, all is asked again."""
+        """Write the roster and the signature, and the cabinet file last.
+
+        After a power loss before that, the first start begins anew.
+        """
         text = draft.text()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
@@ -237,7 +244,7 @@ def _format_device_kinds(draft: Draft) -> Words:
 
 @dataclass(slots=True, kw_only=True)
 class Restoring(SignerProofs):
-    """The step in which two persons of the memory's own roster restore the cabinet file that was signed last."""
+    """The first-start step in which two persons of the memory's own roster restore the cabinet file signed last."""
 
     state: StateFolder
     file: Path
@@ -245,7 +252,7 @@ class Restoring(SignerProofs):
     known: tuple[tuple[str, str], ...]
 
     def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
-        """Return the roster that the journal records."""
+        """Return the roster of staff that the journal of the existing memory records."""
         spare = self.state.root / SECOND_FOLDER / self.state.staff.name
         return load_recorded(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
 
@@ -254,12 +261,12 @@ class Restoring(SignerProofs):
         return bool(self.text)
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
-        """Return tables of the machine that the memory belongs to, and of the file to restore."""
+        """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
         rows = [(say(f"first.{name}"), say_plain(value)) for name, value in self.known]
         return (build_pair_table(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page to restore the cabinet file, without a way back, because it is the first."""
+        """Return the service page to restore the cabinet file, without a way back, because it is the first."""
         page = SignerProofs.page(self, draft)
         actions = page.actions if self.signs else tuple(action for action in page.actions if action != BACK)
         return page.model_copy(update={"actions": actions})
@@ -271,7 +278,7 @@ class Restoring(SignerProofs):
 
 
 def create_restore_step(state: StateFolder, file: Path, now: Callable[[], datetime]) -> Restoring | None:
-    """Return the step that restores the cabinet file, for a state folder that has a memory; None for a new one.
+    """Return the first-start step that restores the cabinet file of an existing memory; None for a new state folder.
 
     Raises JournalError for a memory that cannot be read.
     """

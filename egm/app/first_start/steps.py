@@ -42,7 +42,7 @@ Move = Way | Words
 
 
 def say_refusal(reason: str) -> Words:
-    """Return the text of a refusal; ``reason`` is a code of the catalogue's ``service.refused``."""
+    """Return the text of a refusal in the first start; ``reason`` is a code of the catalogue's ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
@@ -61,17 +61,20 @@ class Step:
     id: str
 
     def enter(self) -> None:
-        """Prepare the step when it is reached, such as showing that ``begin`` is working. By default, do nothing."""
+        """Prepare the first-start step when it is reached, such as by showing that ``begin`` is working.
+
+        By default, do nothing.
+        """
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
-        """Gather the data for the page, and call ``changed`` whenever the page changes. By default, do nothing."""
+        """Gather the data for the step's page, and call ``changed`` whenever it changes. By default, do nothing."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the service page of the step in its current state."""
+        """Return the service page of the first-start step in its current state."""
         raise NotImplementedError
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """Process a touched action or an entered text; return which step or refusal follows."""
+        """Process a touched action or an entered text; return which first-start step or refusal follows."""
         raise NotImplementedError
 
     def _build_page(
@@ -90,7 +93,7 @@ class Welcome(Step):
     id: str = "welcome"
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """Return the page that lists the steps to come."""
+        """Return the service page that lists the steps of the first start."""
         rows = tuple(
             Row(cells=(say_plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
             for number, part in enumerate(self.parts, 1)
@@ -100,7 +103,7 @@ class Welcome(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Continue with the next step if its key was touched."""
+        """Continue with the next first-start step if its key was touched."""
         return Way.ON if action == "next" else say_refusal("not_offered")
 
 
@@ -117,7 +120,7 @@ class Fields(Step):
     values: dict[str, str] = field(default_factory=dict)
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page with the fields entered so far and the next field to enter."""
+        """Return the service page with the fields entered so far and the next field to enter."""
         next_field = self._find_next_field(draft)
         rows = tuple(
             Row(cells=(say(f"first.{self.id}.{name}"), say_plain(value)))
@@ -139,7 +142,7 @@ class Fields(Step):
         return self._build_page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        """Store the text of the next field, or return to the previous field."""
+        """Store the text of the first-start step's next field, or return to the previous field."""
         next_field = self._find_next_field(draft)
         if action == "back":
             if not self.values:
@@ -182,7 +185,7 @@ class Pick(Step):
     take: Callable[[Draft, str], None]
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """Return a page with one line per item to choose from."""
+        """Return the service page with one line per item to choose from."""
         rows = tuple(
             Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
@@ -190,7 +193,7 @@ class Pick(Step):
         return self._build_page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Store the touched item in the draft, and continue with the next step."""
+        """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
         _, _, place = action.partition("pick:")
         options = self.options()
         if action == "back":
@@ -203,20 +206,21 @@ class Pick(Step):
 
 @dataclass(slots=True)
 class Devices(Step):
-    """The step that probes the serial ports and shows which devices replied; the probing can be repeated."""
+    """The first-start step that probes the serial ports and shows which devices replied; probing can be repeated."""
 
     ports: Callable[[], list[str]]
     id: str = "devices"
     asking: tuple[str, str] | None = None
 
     def enter(self) -> None:
-        """Start the step without a probing result."""
+        """Start the first-start step that probes for devices, without a result so far."""
         self.asking = ("", "")
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
-        """Probe every port with every protocol."""
+        """Probe every serial port for a device with every protocol."""
 
         def on_progress(port: str, protocol: str) -> None:
+            """Show on the service page which serial port is probed now, and for which protocol."""
             self.asking = (port, protocol)
             changed()
 
@@ -226,7 +230,7 @@ class Devices(Step):
             self.asking = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page of the devices that replied, and of the ports probed."""
+        """Return the service page of the devices that replied, and of the serial ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
             progress_row = Row(cells=(say("first.devices.asking"), say_plain(f"{port}  {protocol}")))
@@ -254,7 +258,7 @@ class Devices(Step):
         return self._build_page(Table(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Continue with the devices that replied; or with simulated ones if none did."""
+        """Continue the first start with the devices that replied; or with simulated ones if none did."""
         if self.asking is not None:
             return say_refusal("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
@@ -282,14 +286,15 @@ class Toggle(Step):
     examining: str | None = None
 
     def enter(self) -> None:
-        """Start the step: show that the items are being examined."""
+        """Start the first-start step: show that the items to choose from are being examined."""
         self.examining = ""
 
     async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
-        """Gather the items to choose from, without blocking the loop."""
+        """Gather the items to choose from, without blocking the event loop."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
+            """Show on the service page which game is examined now."""
             self.examining = name
             loop.call_soon_threadsafe(changed)
 
@@ -301,7 +306,7 @@ class Toggle(Step):
             self.examining = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return a page with one line per item, marked if it is chosen."""
+        """Return the service page with one line per item, marked if the item is chosen."""
         if self.examining is not None:
             row = Row(cells=(say(f"first.{self.id}.examining"), say_plain(self.examining)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
@@ -332,7 +337,7 @@ class Toggle(Step):
 
 @dataclass(slots=True)
 class Staff(Step):
-    """The step that enrols the first staff, including those who sign the file, each with a PIN of their choice."""
+    """The first-start step that enrols the first staff, including those who sign the cabinet file, each with a PIN."""
 
     now: Callable[[], datetime]
     digest: Callable[[str], PinDigest] = PinDigest.of
@@ -343,7 +348,7 @@ class Staff(Step):
     """The list before each person was added, to undo a mistake."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Return the page of the persons enrolled, or the prompt for the next field of a new person."""
+        """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""
         if self.entry is not None:
             return self._build_question_page(self.entry)
         people = draft.roster.people.values()
@@ -371,7 +376,7 @@ class Staff(Step):
         return (Table(rows=(row,)),)
 
     def _build_question_page(self, entry: list[str]) -> ServicePage:
-        """Return the page that asks for the next field of a new person; ``entry`` has the fields so far."""
+        """Return the service page that asks for the next field of a new person; ``entry`` has the fields so far."""
         name = ("number", "name", "role", "pin", "again")[len(entry)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
         choices = tuple(Action(id=role.value, label=say(f"manual.role.{role}")) for role in Role)
@@ -447,24 +452,24 @@ class Staff(Step):
         return self._count_signers(draft) >= SIGNERS
 
 
-def _find_answer_error(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
+def _find_answer_error(roster: Roster, field_index: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
     """Return why ``text`` is not a valid field of a new person, or None if it is.
 
-    ``place`` is the index of the field: 0 the number, 1 the name, 2 the role, 3 the PIN.
+    ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.
     """
     if not text:
         return say_refusal("missing")
-    if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
+    if field_index == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
         return say_refusal("not_digits")
-    if place == 0 and text in roster.people:
+    if field_index == 0 and text in roster.people:
         return say("first.refused.number_taken", number=text, name=roster.people[text].name)
-    if place == 1 and not (text.isprintable() and len(text) <= 60):
+    if field_index == 1 and not (text.isprintable() and len(text) <= 60):
         return say_refusal("too_long")
-    if place == 2 and text not in set(Role):
+    if field_index == 2 and text not in set(Role):
         return say_refusal("not_offered")
-    if place == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
+    if field_index == 2 and not roster.people and not Person("0", "-", Role(text)).may(Permission.ENROL):
         return Words(kind="say", value="first.refused.first_one")
-    if place == 3:
+    if field_index == 3:
         try:
             check_pin(text)
         except PinRefusedError:

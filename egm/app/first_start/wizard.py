@@ -69,7 +69,7 @@ class Wizard:
 
     @property
     def page(self) -> ServicePage:
-        """Return the page of the current first-start step."""
+        """Return the service page of the current first-start step."""
         page = self._steps[self._at].page(self._draft)
         return page.model_copy(
             update={
@@ -122,7 +122,7 @@ class Wizard:
         self._notify_change()
 
     def _notify_change(self) -> None:
-        """Give the page a new id, and report the change."""
+        """Give the first start's page a new id, and report the change."""
         self._turn += 1
         self._on_change()
 
@@ -144,11 +144,11 @@ def build_steps(
     machine = (name(name="serial"), name(name="operator_number"))
 
     def add_machine_values(draft: Draft, values: dict[str, str]) -> None:
-        """Add values to the machine table of the draft."""
+        """Add values to the machine table of the drafted cabinet file."""
         draft.machine |= values
 
     def select_jurisdiction(draft: Draft, profile_id: str) -> None:
-        """Set the draft's jurisdiction, and remove the venue data entered for the previous one."""
+        """Set the jurisdiction of the drafted cabinet file, and remove the venue data entered for the previous one."""
         draft.profile, draft.placed = load_profile(profile_id), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 

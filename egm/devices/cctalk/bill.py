@@ -95,6 +95,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         self._renew_at = 0.0
 
     def _reset_device_state(self) -> None:
+        """Clear what the validator has reported in the last session; keep the position of its last stored event."""
         self._mark = self._escrow.mark
         self._scaling.clear()
         self._identified = False
@@ -103,6 +104,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
+        """Run one cycle: process the validator's new events, then send the routing order and settings that are due."""
         try:
             answer = await self._query(Header.READ_BILL_EVENTS)
             if answer is not None and await self._process_events(codec.read_events(answer)):

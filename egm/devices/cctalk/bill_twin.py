@@ -32,6 +32,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         self._schedule_step(_START_SECONDS, self._start_with_paper)
 
     def _answer(self, message: Frame) -> bytes | None:
+        """Return the data of the simulated validator's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_BILL_EVENTS | Header.ACCEPT_COUNT:
                 is_count = message.header == Header.ACCEPT_COUNT
@@ -67,6 +68,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return f"{self._country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
     def _is_accepting(self) -> bool:
+        """Return whether the machine has enabled the validator by its master inhibit."""
         return self._master
 
     def _is_enabled(self, paper: Paper) -> bool:
@@ -95,6 +97,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 self._events.add(0, _FAULT_EVENTS[phase])
 
     def _give_item_out(self) -> None:
+        """Give the item out to the player, and store the event of its return."""
         if self._phase in {Phase.RETURNING, Phase.CHEATED}:
             self._events.add(0, BillEvent.RETURNED)
         super()._give_item_out()
@@ -104,7 +107,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return {**super().memory(), "accepted": self._accepted}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the bill validator's state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         super().recall(memory)
 

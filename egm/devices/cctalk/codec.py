@@ -142,7 +142,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the ccTalk message as the bytes to send."""
         body = bytes((self.destination, len(self.data), self.source, self.header)) + self.data
         return body + bytes((-sum(body) & 0xFF,))
 
@@ -177,7 +177,7 @@ class Events:
     pairs: tuple[Pair, ...]
 
     def encode(self) -> bytes:
-        """Return the event buffer as reply data."""
+        """Return the events as data of a ccTalk reply."""
         return bytes((self.counter, *(byte for pair in self.pairs for byte in (pair.a, pair.b))))
 
 
@@ -198,7 +198,7 @@ class HopperStatus:
     unpaid: int
 
     def encode(self) -> bytes:
-        """Return the hopper status as reply data."""
+        """Return the hopper status as data of a ccTalk reply."""
         return bytes((self.counter, self.remaining, self.paid, self.unpaid))
 
 
@@ -221,7 +221,7 @@ class HopperTest:
     disabled: bool = False
 
     def encode(self) -> bytes:
-        """Return the self-test results as reply data."""
+        """Return the hopper's self-test results as data of a ccTalk reply."""
         fraud, blocked = self.fraud, self.sensor_blocked
         flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
         return bytes((sum(flag << place for place, flag in enumerate(flags)),))

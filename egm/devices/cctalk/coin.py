@@ -104,6 +104,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
+        """Clear what the coin acceptor has reported in the last session."""
         self._renew_at = 0.0
         self._identified = False
         self._worth = Worth(self._coins, self._currencies)
@@ -139,6 +140,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._store_reported_value(slot, ReportedWorth(text, cents, list_currencies_of_country(country)))
 
     def _store_reported_value(self, slot: int, reported: ReportedWorth | None) -> None:
+        """Store the value that the acceptor reports for a coin slot, and report wrong values as faults."""
         self._worth.note(slot, reported)
         self._report_value_faults(self._worth)
 

@@ -36,6 +36,7 @@ class CctalkCoinTwin(CctalkTwin):
         self.tray_cents = 0
 
     def _answer(self, message: Frame) -> bytes | None:
+        """Return the data of the simulated coin acceptor's reply to a message, or None for no reply."""
         match message.header:
             case Header.READ_CREDITS:
                 return self._events.encode()
@@ -76,7 +77,7 @@ class CctalkCoinTwin(CctalkTwin):
         return {"accepted": self._accepted, "sums": sums}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the coin acceptor's state that :meth:`memory` returned."""
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
@@ -101,6 +102,7 @@ class CctalkCoinTwin(CctalkTwin):
         return f"slot {slot} takes {cents} cents"
 
     def _find_slot(self, values: Values) -> tuple[int, int]:
+        """Return the slot and the value of the coin that an action names. Raises ActionError for an unknown coin."""
         cents = read_number(values, "amount_cents")
         if cents not in self._slots:
             known_values = ", ".join(map(str, sorted(self._slots)))
@@ -119,6 +121,7 @@ class CctalkCoinTwin(CctalkTwin):
         return f"{cents} cents go in"
 
     def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
+        """Count a coin as accepted, and add its event with the path into which it fell."""
         path = self._paths.get(slot, codec.PATH_HOPPER) if path is None else path
         if path == codec.PATH_HOPPER:
             self.hopper_cents += cents

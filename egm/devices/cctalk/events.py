@@ -18,7 +18,7 @@ _ACCEPT_RING: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The events of a ccTalk device since the last reading.
+    """The events of a ccTalk device since they were last read.
 
     ``pairs`` are the new events, oldest first. ``lost`` is how many came before them and were overwritten.
     ``restarted``: the device has been reset since.
@@ -30,28 +30,31 @@ class News:
 
 
 def compute_mark(events: Events, accepted: int) -> int:
-    """Return how far a device's events are read, as one number: its last event and its accept counter."""
+    """Return the position in a ccTalk device's event stream as one number: the last event and the accept counter."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
 
 def read_accept_counter(mark: int) -> int:
-    """Return the device's accept counter that a stored ``mark`` contains."""
+    """Return the accept counter of a ccTalk device that a stored event position (``mark``) contains."""
     return mark >> 24
 
 
 def count_accepted_since(mark: int, accepted: int) -> int:
-    """Return by how many coins or bills the accept counter has advanced since ``mark``."""
+    """Return by how many coins or bills the accept counter has advanced since the stored event position ``mark``."""
     return (accepted - read_accept_counter(mark)) % _ACCEPT_RING
 
 
 def is_unchanged(mark: int, events: Events) -> bool:
-    """Return whether the device certainly has no event since ``mark``; False if its event counter is 0."""
+    """Return whether the ccTalk device certainly has no event after the stored position ``mark``.
+
+    Return False if its event counter is 0.
+    """
     return events.counter != 0 and mark & 0xFFFFFF == compute_mark(events, 0)
 
 
 def list_events_since(mark: int, events: Events) -> News:
-    """Return the device's events that are newer than the ledger's ``mark``."""
+    """Return the ccTalk device's events that are newer than the stored position ``mark``."""
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
     stored_count = len(events.pairs)
     if events.counter == 0:

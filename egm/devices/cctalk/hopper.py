@@ -79,10 +79,12 @@ class CctalkHopperDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
+        """Clear the hopper's serial number as read in the last session, so that it is queried again."""
         self._serial = None
         self._levels_at = 0.0
 
     async def _cycle(self) -> None:
+        """Run one cycle: identify the hopper, or else advance the payout in progress."""
         if self._serial is None:
             if await self._identify():
                 self._serial = await self._query(Header.SERIAL)

@@ -42,6 +42,7 @@ class CctalkHopperTwin(CctalkTwin):
         self.tray_coins = 0
 
     def _answer(self, message: Frame) -> bytes | None:
+        """Return the data of the simulated hopper's reply to a message, or None for no reply."""
         match message.header:
             case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:
                 return self._build_readings()[Header(message.header)]
@@ -81,6 +82,7 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((unpaid_coins,))
 
     def _start_dispensing(self, data: bytes) -> bytes | None:
+        """Start the ordered payout and reply; no reply unless the hopper is armed, idle and the one addressed."""
         if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
             return None
         self._counter = self._counter % 255 + 1
@@ -128,7 +130,7 @@ class CctalkHopperTwin(CctalkTwin):
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the hopper's state that :meth:`memory` returned."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
     def actions(self) -> dict[str, Callable[[Values], str]]:

@@ -40,6 +40,7 @@ class CctalkDriver(LineDriver[Frame]):
     """How often in a row a query was the only one without a reply."""
 
     def _handle_lost_line(self, why: str) -> None:
+        """Report that the device or its line is lost, and forget which query had no reply."""
         self._missing = None
         super()._handle_lost_line(why)
 

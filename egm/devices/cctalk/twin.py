@@ -31,7 +31,7 @@ class EventMemory:
         self._pairs.appendleft(Pair(a, b))
 
     def encode(self) -> bytes:
-        """Return the counter and the last events as reply data."""
+        """Return the event counter and the last events as data of a ccTalk reply."""
         return Events(self.counter, tuple(self._pairs)).encode()
 
 

@@ -105,7 +105,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the EBDS message as the bytes to send."""
         body = bytes((_FRAME_MIN + len(self.data), self.control)) + self.data
         return bytes((_STX,)) + body + bytes((_ETX, reduce(xor, body)))
 
@@ -127,13 +127,13 @@ class Poll:
         return bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the poll of the EBDS acceptor as the bytes to send."""
         return Frame(Type.HOST | self.ack, self.data).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
-    """The machine's query of a row of the acceptor's note table; ``poll`` is what it polls with meanwhile."""
+    """The query of one row of the acceptor's note table; ``poll`` holds the settings that the message also carries."""
 
     poll: Poll
     index: int
@@ -144,7 +144,7 @@ class NoteQuery:
         return self.poll.ack
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the query of the acceptor's note table as the bytes to send."""
         body = bytes((_EXTENDED_NOTE,)) + self.poll.data + bytes((self.index,))
         return Frame(Type.EXTENDED | self.ack, body).encode()
 
@@ -157,7 +157,7 @@ class AuxiliaryCommand:
     query: Query
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the auxiliary command to the EBDS acceptor as the bytes to send."""
         first = 0x7F if self.query is Query.SOFT_RESET else 0
         return Frame(Type.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
 
@@ -175,12 +175,12 @@ class Status:
 
     @property
     def data(self) -> bytes:
-        """Return the six status bytes of the status."""
+        """Return the acceptor's status as the six bytes of an EBDS message."""
         word = self.bits | self.note << _VALUE_SHIFT
         return bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the EBDS acceptor's status as the bytes to send."""
         status = self.data
         if not self.barcode:
             return Frame(Type.DEVICE | self.ack, status).encode()
@@ -207,7 +207,7 @@ class NoteRow:
         return self.status.ack
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the acceptor's reply with this row of its note table as the bytes to send."""
         row = bytes(_NOTE_BYTES - 1)
         if self.currency:
             sign = "-" if self.exponent < 0 else "+"
@@ -225,7 +225,7 @@ class Text:
     text: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the acceptor's text reply as the bytes to send."""
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 

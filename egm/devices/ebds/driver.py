@@ -90,6 +90,10 @@ class EbdsDriver(BillDriver[Frame]):
         self._note_tries = _NOTE_TRIES
 
     def _reset_device_state(self) -> None:
+        """Clear the acceptor's status and settings of the last session.
+
+        If an item is being stacked, continue with the acknowledgement number stored with it.
+        """
         self._bits = Bits(0)
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
@@ -133,7 +137,7 @@ class EbdsDriver(BillDriver[Frame]):
         """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
-            message = self._read(codec.read_device, frame)
+            message = self._parse_or_refuse(codec.read_device, frame)
             if frame.control & 1 != self._ack or not codec.is_of_device(frame):
                 continue  # the repeat of a reply that was processed
             match message:
@@ -179,6 +183,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._report_readiness(accepting=bool(question.notes or question.barcodes) and not faults)
 
     def _read_content(self, status: Status) -> Content | None:
+        """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
         cents = self._notes.get(status.note)

@@ -134,12 +134,14 @@ class EbdsTwin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: Phase) -> None:
+        """Report a rejected item in the next status; end a bill's fraudulent removal after some time."""
         if phase is Phase.REJECTING:
             self._once |= Bits.REJECTED
         elif phase is Phase.CHEATED:
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
+        """Give the item out to the player, and report its return in the next status."""
         if self._phase is Phase.RETURNING:
             self._once |= Bits.RETURNED
         super()._give_item_out()
@@ -158,6 +160,7 @@ class EbdsTwin(BillTwin[Frame]):
         self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
+        """Become ready after the return of power; an item still inside is stacked or returned first."""
         if self._paper is None:
             self._enter_phase(Phase.READY)
         elif self._paper.past_return:

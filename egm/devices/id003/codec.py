@@ -140,7 +140,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the ID-003 message as the bytes to send."""
         body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
         return body + compute_crc_kermit(body).to_bytes(2, "little")
 
@@ -221,7 +221,7 @@ class CurrencyTable:
     rows: tuple[Denomination, ...]
 
     def encode(self) -> bytes:
-        """Return the table of notes as the data of a frame."""
+        """Return the table of notes as data of an ID-003 message."""
         return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
 
 

@@ -106,6 +106,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
+        """Run one cycle: query the acceptor's status, then send the one command that is due."""
         answered = await self._query_and_handle_replies(Frame(Command.STATUS))
         command = self._find_due_command() if answered else None
         if command is None:
@@ -118,7 +119,7 @@ class Id003Driver(BillDriver[Frame]):
         """Send a frame to the acceptor and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
-            match self._read(codec.read_report, answer):
+            match self._parse_or_refuse(codec.read_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
                     pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:
@@ -164,6 +165,7 @@ class Id003Driver(BillDriver[Frame]):
                 self._emit(Rejected(device=self.name, reason=report.reason))
 
     def _read_content(self, report: StatusReport) -> Content | None:
+        """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)
         cents = self._notes.get(report.note if report.note is not None else -1)

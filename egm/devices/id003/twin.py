@@ -76,6 +76,7 @@ class Id003Twin(BillTwin[Frame]):
             self._reply(Status.INVALID_COMMAND)
 
     def _reply(self, command: int, data: bytes = b"") -> None:
+        """Send an ID-003 message to the machine."""
         self._send(Frame(command, data).encode())
 
     def _build_status(self) -> Status:
@@ -91,6 +92,7 @@ class Id003Twin(BillTwin[Frame]):
         return _STATUS[self._phase]
 
     def _encode_status_data(self) -> bytes:
+        """Return the data of the acceptor's status: the item in escrow, or the reason of a rejection."""
         paper = self._paper
         if self._phase is Phase.ESCROW and paper is not None:
             if paper.barcode:

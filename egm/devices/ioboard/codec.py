@@ -93,16 +93,16 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The machine's query of the board's identity."""
+    """The machine's query of the I/O board's identity."""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the query of the I/O board's identity as the bytes to send."""
         return _encode_frame(Type.HELLO, b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """A command that sets the outputs and drops the edges up to ``ack``.
+    """A command to the I/O board that sets the outputs and drops the input changes up to number ``ack``.
 
     The board replies within ``wait`` hundredths of a second, earlier if an input changes.
     """
@@ -114,7 +114,7 @@ class Poll:
     bell: bool = False
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for an unknown name."""
+        """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
         data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
         data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_encode_bits(self.tower, TOWER), self.bell))
@@ -123,42 +123,50 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The board's reply with its identity."""
+    """The I/O board's reply with its identity."""
 
     boot: int
     text: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the I/O board's identity as the bytes to send."""
         return _encode_frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The pulses that each hard meter should have been given since the board was fitted."""
+    """The machine's message with the pulses that each hard meter should have been given since the board was fitted."""
 
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
-        return _encode_frame(Type.TOTALS, _encode_counts(self.pulses))
+        """Return the hard meters' totals as the bytes to send.
+
+        Raises ValueError unless there are six totals that fit their fields.
+        """
+        return _encode_frame(Type.TOTALS, _encode_pulse_counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The pulses that the board has given each hard meter."""
+    """The I/O board's report of the pulses that it has given each hard meter."""
 
     boot: int
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message as bytes. Raises ValueError unless there are six counts that fit their fields."""
-        return _encode_frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_counts(self.pulses))
+        """Return the I/O board's pulse counts as the bytes to send.
+
+        Raises ValueError unless there are six counts that fit their fields.
+        """
+        return _encode_frame(
+            Type.COUNTED, self.boot.to_bytes(2, "little") + _encode_pulse_counts(self.pulses)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One change of one input, with its number."""
+    """One change of one input of the I/O board, with its number."""
 
     number: int
     input: int
@@ -168,7 +176,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The board's inputs and the unacknowledged edges, oldest first and without gap."""
+    """The I/O board's inputs and its unacknowledged input changes, oldest first and without gap."""
 
     boot: int
     levels: int
@@ -176,7 +184,7 @@ class Status:
     edges: tuple[Edge, ...] = ()
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the I/O board's status as the bytes to send."""
         first = self.edges[0].number if self.edges else 0
         data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
         data += first.to_bytes(2, "little")
@@ -187,8 +195,8 @@ class Status:
 Message = Hello | Poll | Totals | Identity | Status | Counted
 
 
-def compute_next_number(number: int) -> int:
-    """Return the edge number after ``number``: 65535 is followed by 1."""
+def compute_next_edge_number(number: int) -> int:
+    """Return the next number of an input edge: after 65535 comes 1."""
     return number % 0xFFFF + 1
 
 
@@ -197,17 +205,19 @@ def count_edges_after(number: int, later_number: int) -> int:
     return (later_number - number) % 0xFFFF
 
 
-def _encode_counts(pulses: tuple[int, ...]) -> bytes:
+def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:
     if len(pulses) != HARD_METERS or not all(0 <= count < 1 << 32 for count in pulses):
         raise ValueError(f"{PROTOCOL}: {HARD_METERS} counts below 2^32 are wanted, not {pulses}")
     return b"".join(count.to_bytes(4, "little") for count in pulses)
 
 
-def _decode_counts(data: bytes) -> tuple[int, ...]:
+def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
+    """Return the 32-bit little-endian pulse counts in a report of the I/O board."""
     return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
 
 def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
+    """Return the bit mask of these lamps or other outputs; ``table`` has the name of each bit."""
     unknown = names.difference(table)
     if unknown:
         raise ValueError(f"{PROTOCOL}: no {', '.join(sorted(unknown))}; there are {', '.join(table)}")
@@ -255,9 +265,9 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
                 bell=bool(data[6]),
             )
         case Type.TOTALS if len(data) == 4 * HARD_METERS:
-            message = Totals(_decode_counts(data))
+            message = Totals(_decode_pulse_counts(data))
         case Type.COUNTED if len(data) == 2 + 4 * HARD_METERS:
-            message = Counted(int.from_bytes(data[:2], "little"), _decode_counts(data[2:]))
+            message = Counted(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
         case Type.IDENTITY if len(data) >= 2 and data[2:].isascii():
             message = Identity(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
         case Type.STATUS if 9 <= len(data) <= 9 + EDGES_MAX:
@@ -274,7 +284,7 @@ def _decode_status(data: bytes) -> Status | ProtocolError:
         if number == 0 or byte & 0x1F >= len(INPUTS):
             return ProtocolError(PROTOCOL, f"no input {byte & 0x1F} or edge {number}", data)
         edges.append(Edge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
-        number = compute_next_number(number)
+        number = compute_next_edge_number(number)
     return Status(
         boot=int.from_bytes(data[:2], "little"),
         levels=int.from_bytes(data[2:6], "little"),

@@ -84,6 +84,7 @@ class IoBoardDriver(LineDriver[Message]):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
+        """Clear the inputs and pulse counts that the I/O board has reported in the last session."""
         self._boot = None
         self._known = False
         self._ack = 0

@@ -92,7 +92,7 @@ class IoBoardTwin(Twin[Message]):
             self._held = None
 
     def _answer(self) -> None:
-        """Send the board's status: the inputs, the first unacknowledged edges, and whether edges were lost."""
+        """Send the I/O board's status: inputs, unacknowledged input changes, and whether any changes were lost."""
         self._held = None
         edges = tuple(list(self._edges)[: codec.EDGES_MAX])
         self._send(Status(boot=self._boot, levels=self._levels, lost=self._lost, edges=edges).encode())
@@ -100,7 +100,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the inputs
     def _is_attended(self) -> bool:
-        """Return whether the machine has polled the board recently."""
+        """Return whether the machine has polled the I/O board recently."""
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 
@@ -114,7 +114,7 @@ class IoBoardTwin(Twin[Message]):
         if bool(self._levels >> place & 1) is level:
             return
         self._levels ^= 1 << place
-        self._number = codec.compute_next_number(self._number)
+        self._number = codec.compute_next_edge_number(self._number)
         self._edges.append(Edge(self._number, place, level, unattended=not self._is_attended()))
         if len(self._edges) > _MEMORY_EDGES:
             self._edges.popleft()
@@ -146,7 +146,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the I/O board's state that :meth:`memory` returned."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))

@@ -44,12 +44,12 @@ _DIGITS_MAX: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A command that prints one line of text."""
+    """A printer command that prints one line of text."""
 
     text: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for characters that the printer lacks."""
+        """Return the printer command as the bytes to send. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
             raise ValueError(f"{PROTOCOL}: control characters in {self.text!r}")
         try:
@@ -60,13 +60,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A command that sets the print position, bar height or bar width: ``command`` is its second byte."""
+    """A printer command that sets the print position, bar height or bar width: ``command`` is its second byte."""
 
     command: int
     value: int
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the printer command as the bytes to send."""
         if self.command == _POSITION:
             return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
         return bytes((_GS, self.command, self.value))
@@ -74,12 +74,12 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A command that prints a bar code."""
+    """A printer command that prints a bar code."""
 
     digits: str
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for an invalid bar code."""
+        """Return the printer command as the bytes to send. Raises ValueError for an invalid bar code."""
         digits = self.digits
         if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
             raise ValueError(f"{PROTOCOL}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
@@ -88,7 +88,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A command that ends the ticket and presents it to the player."""
+    """A printer command that ends the ticket and presents it to the player."""
 
     def encode(self) -> bytes:
         """Return the command's byte as sent to the printer."""
@@ -97,10 +97,10 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """A command that discards what was sent, and clears the state of the bar code."""
+    """A printer command that discards what was sent, and clears the state of the bar code."""
 
     def encode(self) -> bytes:
-        """Return the message as the byte to send."""
+        """Return the printer command as the byte to send."""
         return bytes((_CANCEL,))
 
 
@@ -111,7 +111,7 @@ class StatusQuery:
     which: int
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the query of the printer's status as the bytes to send."""
         return bytes((_GS, _ASK[self.which]))
 
 
@@ -180,7 +180,7 @@ class StatusByte:
     bits: int
 
     def encode(self) -> bytes:
-        """Return the message as the byte to send."""
+        """Return the printer's status as the byte to send."""
         return bytes((_MARKS[self.which] | self.bits,))
 
 

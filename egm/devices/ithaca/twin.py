@@ -36,6 +36,7 @@ class IthacaTwin(PrinterTwin[Command]):
                 pass
 
     def _discard_input(self) -> None:
+        """Discard the lines and the bar code received for the next ticket."""
         self._lines, self._digits = [], ""
 
     def power_lost(self) -> None:

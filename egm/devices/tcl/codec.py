@@ -35,31 +35,31 @@ FLAGS: Final[Sequence[str]] = (
 
 @dataclass(frozen=True, slots=True)
 class StatusQuery:
-    """The machine's status query, ``^S^``."""
+    """The machine's query of the printer's status, ``^S^``."""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the query of the printer's status as the bytes to send."""
         return b"^S^"
 
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """A command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
+    """A printer command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the command to the TCL printer as the bytes to send."""
         return b"^C|a|^"
 
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """A command that prints a ticket by template, ``^P|template|field|...|^``."""
+    """A printer command that prints a ticket by template, ``^P|template|field|...|^``."""
 
     template: str
     fields: tuple[str, ...]
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send. Raises ValueError for a field that cannot be sent."""
+        """Return the command that prints a ticket as the bytes to send. Raises ValueError for an invalid field."""
         for field in (self.template, *self.fields):
             if not set("^|*").isdisjoint(field) or not field.isprintable():
                 raise ValueError(f"{PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}")
@@ -80,7 +80,7 @@ class Answer:
     status: PrinterStatus
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the TCL printer's reply as the bytes to send."""
         flags = [
             chr(0x40 | sum(getattr(self.status, name) << place for place, name in enumerate(names.split())))
             for names in FLAGS

@@ -69,7 +69,7 @@ class Status:
     direction: int = 0
 
     def encode(self) -> bytes:
-        """Return the message as the bytes to send."""
+        """Return the status of the wheel's reader as the bytes to send."""
         fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
         return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
 
@@ -85,7 +85,7 @@ Report = Status | Aside
 
 
 def cut(buffer: bytes) -> Cut[Report] | None:
-    """Cut the first report of a reader from the received bytes (see :mod:`egm.devices.framing`)."""
+    """Cut the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:
@@ -96,10 +96,10 @@ def cut(buffer: bytes) -> Cut[Report] | None:
     size = end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":
         size += 1
-    return Cut(size, _read_line(line))
+    return Cut(size, _parse_report_line(line))
 
 
-def _read_line(line: bytes) -> Report | ProtocolError:
+def _parse_report_line(line: bytes) -> Report | ProtocolError:
     if _ASIDE.fullmatch(line):
         return Aside(line.decode("ascii"))
     fields = _STATUS.fullmatch(line)

@@ -31,9 +31,11 @@ class WheelDriver(LineDriver[Report]):
         self._told: WheelTurned | None = None
 
     def _reset_session(self) -> None:
+        """Forget the last report of the wheel, so that the next one is reported in any case."""
         self._told = None
 
     async def _cycle(self) -> None:
+        """Run one cycle: receive the reports of the wheel's reader and process them."""
         for report in await self._receive_reply():
             self._process_report(report)
 

@@ -47,6 +47,7 @@ class WheelTwin(Twin[Report]):
         """Ignore commands: a wheel's reader only reports."""
 
     def _send_status(self) -> None:
+        """Send the wheel's status now, and again at regular intervals."""
         warnings = self._warnings | self._stuck
         self._send(Status(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode())
         self._schedule_step(_SAYS_SECONDS, self._send_status)
@@ -83,11 +84,11 @@ class WheelTwin(Twin[Report]):
         self.begin()
 
     def memory(self) -> dict[str, object]:
-        """Return the number of the last game and its winning number."""
+        """Return what the wheel retains without power: the number of its last game, and the winning number."""
         return {"game": self._game, "number": self._number}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state that :meth:`memory` returned."""
+        """Restore the wheel's state that :meth:`memory` returned."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def state(self) -> dict[str, object]:

@@ -34,14 +34,14 @@ class Command(IntEnum):
 
 
 class Format(IntEnum):
-    """The formats in which the results of a GAT calculation are sent."""
+    """The formats in which the results of a GAT signature calculation are sent."""
 
     TEXT = 0x01
     XML = 0x02
 
 
 class Calculation(IntEnum):
-    """Progress of the last calculation (bits 2-3 of the status).
+    """Progress of the last signature calculation (bits 2-3 of the GAT status).
 
     The values are those of the only public GAT host, which reads results only under these.
     """
@@ -60,7 +60,7 @@ class Packet:
     payload: bytes = b""
 
     def encode(self) -> bytes:
-        """Return the bytes to send. Raises ProtocolError if the payload does not fit."""
+        """Return the GAT packet as the bytes to send. Raises ProtocolError if the payload does not fit."""
         size = len(self.payload) + _FRAME_BYTES
         if size > PACKET_BYTES_MAX:
             raise ProtocolError(PROTOCOL, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
@@ -80,7 +80,7 @@ class LastStatusQuery:
 
 @dataclass(frozen=True, slots=True)
 class ResultsQuery:
-    """The verifier's query of one frame, from 1, of the last results in a format."""
+    """The verifier's query of one frame, from 1, of the last signature calculation's results in a format."""
 
     format: int
     frame: int
@@ -88,7 +88,7 @@ class ResultsQuery:
 
 @dataclass(frozen=True, slots=True)
 class Initiate:
-    """The verifier's request to start a calculation.
+    """The verifier's request to start a signature calculation.
 
     ``parameters``: the special function's name, then its arguments.
     """
@@ -116,7 +116,7 @@ def cut(buffer: bytes) -> Cut[Packet] | None:
 
 
 def read_request(packet: Packet) -> Request:
-    """Decode a verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
+    """Decode a GAT verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
     reader = _READERS.get(packet.command)
     if reader is None:
         raise ProtocolError(PROTOCOL, f"unknown command {packet.command:02X}", packet.payload)
@@ -124,17 +124,17 @@ def read_request(packet: Packet) -> Request:
 
 
 def _decode_status_query(payload: bytes) -> StatusQuery:
-    _expect(payload, 0)
+    _require_payload_size(payload, 0)
     return StatusQuery()
 
 
 def _decode_last_status_query(payload: bytes) -> LastStatusQuery:
-    _expect(payload, 0)
+    _require_payload_size(payload, 0)
     return LastStatusQuery()
 
 
 def _decode_results_query(payload: bytes) -> ResultsQuery:
-    _expect(payload, 3)
+    _require_payload_size(payload, 3)
     return ResultsQuery(payload[0], int.from_bytes(payload[1:], "big"))
 
 
@@ -144,8 +144,8 @@ def _decode_initiate(payload: bytes) -> Initiate:
     return Initiate(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
 
 
-def _expect(payload: bytes, size: int) -> None:
-    """Raise ProtocolError unless the payload has exactly ``size`` bytes."""
+def _require_payload_size(payload: bytes, size: int) -> None:
+    """Raise ProtocolError unless the GAT packet's payload has exactly ``size`` bytes."""
     if len(payload) != size:
         raise ProtocolError(PROTOCOL, f"{len(payload)} bytes of payload, {size} expected", payload)
 
@@ -162,28 +162,28 @@ _READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
 
 # ------------------------------------------------------------------ answers
 def encode_status_reply(calculation: Calculation, *, ready: bool) -> Packet:
-    """Encode reply 81: version, progress of the calculation, whether results are ready, and their formats."""
+    """Encode GAT reply 81: version, progress of the signature calculation, whether results are ready, their formats."""
     under_way = calculation is Calculation.CALCULATING
     bits = int(under_way) | int(ready) << 1 | calculation << 2
     return Packet(Command.STATUS | _ANSWER, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
 def encode_last_status_reply(level: int, seconds: int) -> Packet:
-    """Encode reply 82: the level of the last authentication and how many seconds ago it ended."""
+    """Encode GAT reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
     return Packet(Command.LAST_STATUS | _ANSWER, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
 def encode_results_reply(data: bytes, frame: int, *, last: bool) -> Packet:
-    """Encode reply 83: one frame of the results."""
+    """Encode GAT reply 83: one frame of the signature calculation's results."""
     return Packet(Command.LAST_RESULTS | _ANSWER, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
 
 
 def encode_no_results_reply(frame: int) -> Packet:
-    """Encode reply 83 for a frame that does not exist."""
+    """Encode GAT reply 83 for a frame of results that does not exist."""
     return Packet(Command.LAST_RESULTS | _ANSWER, b"\x01" + frame.to_bytes(2, "big"))
 
 
 def encode_initiated_reply(*, started: bool) -> Packet:
-    """Encode reply 84: whether the calculation has started."""
+    """Encode GAT reply 84: whether the signature calculation has started."""
     return Packet(Command.INITIATE | _ANSWER, bytes((not started,)))

@@ -64,6 +64,7 @@ _PLACEHOLDER: Final = {Algorithm.SHA1_HMAC: "%%SHA1_HMAC%%", Algorithm.SHA256_HM
 
 
 def _build_signature_function(component: str, algorithm: Algorithm) -> Function:
+    """Return the special function that computes the signature of one software component."""
     feature = "Component" if algorithm is Algorithm.SHA1_HMAC else "Component SHA-256"
     return Function(feature, component, Kind.SIGNATURES, algorithm, (component,))
 

@@ -54,12 +54,12 @@ class _OwnEnd:
 
 
 def _open_own(path: str, _: LineSettings) -> Handle:
-    """Open the machine's own end of a pseudo-terminal."""
+    """Open the machine's own end of a pseudo-terminal for a GAT verifier."""
     return _OwnEnd(Path(path))
 
 
 class GatPort:
-    """The GAT port, through which one verifier queries the machine."""
+    """The GAT port, through which one verifier of the software queries the machine."""
 
     name = "gat"
 
@@ -81,24 +81,24 @@ class GatPort:
         self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
 
     def changed(self, now: Snapshot) -> None:
-        """Do nothing: no change of the machine concerns a verifier."""
+        """Do nothing: no change of the machine concerns a GAT verifier."""
 
     async def run(self) -> None:
-        """Serve the verifier on the port until cancelled."""
+        """Serve the GAT verifier on the port until cancelled."""
         self._service.resume()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._calculate())
             group.create_task(self._listen())
 
     def _stop_calculations(self) -> None:
-        """Stop the current signature calculation, and drop the one waiting to start."""
+        """Stop the GAT verifier's current signature calculation, and drop the one waiting to start."""
         while not self._orders.empty():
             self._orders.get_nowait()
         if self._calculation is not None:
             self._calculation.cancel()
 
     async def _calculate(self) -> None:
-        """Compute the signatures of one requested calculation after another."""
+        """Compute the signatures that the GAT verifier requests, one calculation after another."""
         while True:
             order = await self._orders.get()
             async with asyncio.TaskGroup() as group:
@@ -106,7 +106,7 @@ class GatPort:
             self._calculation = None
 
     async def _sign(self, order: Order) -> None:
-        """Compute the requested signatures, and store them or the reason for the failure."""
+        """Compute the signatures of the requested components, and store them or the reason for the failure."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
             values = await sign_in_child_process(self._scope, algorithm, order.seed, order.components)
@@ -116,7 +116,7 @@ class GatPort:
             self._service.done(values)
 
     async def _listen(self) -> None:
-        """Open the port and serve the verifier; open it again after it is lost."""
+        """Open the GAT port and serve the verifier; open it again after it is lost."""
         try:
             while True:
                 try:
@@ -129,7 +129,7 @@ class GatPort:
             self._line.close()
 
     async def _serve(self) -> None:
-        """Read the verifier's packets and reply to them; a pause within a packet discards it."""
+        """Read the GAT verifier's packets and reply to them; a pause within a packet discards it."""
         reader: FrameReader[Packet] = FrameReader(codec.cut)
         has_partial_packet = False
         while True:

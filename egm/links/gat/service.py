@@ -42,7 +42,7 @@ def _find_progress(calculation: GatCalculation) -> Calculation:
 
 
 class Service:
-    """The machine's replies to one GAT verifier, and the record of the last calculation.
+    """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
     ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
     one without either.
@@ -63,7 +63,7 @@ class Service:
         self._cancel = cancel
 
     def resume(self) -> None:
-        """Restart a verifier's calculation that a power loss interrupted."""
+        """Restart a GAT verifier's signature calculation that a power loss interrupted."""
         calculation = self._last_calculation
         if calculation is None or calculation.finished:
             return
@@ -73,7 +73,7 @@ class Service:
             self.failed(str(error))
 
     def answer(self, packet: Packet) -> Packet:
-        """Return the reply to a verifier's packet. Raises ProtocolError for a packet that gets none."""
+        """Return the reply to a GAT verifier's packet. Raises ProtocolError for a packet that gets none."""
         match codec.read_request(packet):
             case StatusQuery():
                 calculation = self._last_calculation
@@ -90,7 +90,7 @@ class Service:
 
     # ------------------------------------------------------------------ a calculation
     def _start_calculation(self, request: Initiate) -> bool:
-        """Start the requested calculation in place of the current one; return whether the request was valid.
+        """Start the requested signature calculation in place of the current one; return whether the request was valid.
 
         The results of the last calculation are dropped, even if the request is not valid.
         """
@@ -110,7 +110,7 @@ class Service:
         return True
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
-        """Record a requested calculation in the journal; with ``trouble`` it has failed at once, for this reason."""
+        """Record a requested signature calculation; with ``trouble`` it has failed at once, for this reason."""
         self._machine.post(
             GAT_REQUEST,
             GatRequest(parameters=request.parameters, level=request.level, refused=trouble),
@@ -120,7 +120,7 @@ class Service:
                     level=request.level,
                     kind="" if order is None else order.kind.value,
                     algorithm="" if order is None or order.algorithm is None else order.algorithm.value,
-                    finished=self._format_now() if trouble else "",
+                    finished=self._format_current_time() if trouble else "",
                     values={},
                     trouble=trouble,
                 )
@@ -128,17 +128,17 @@ class Service:
         )
 
     def done(self, values: Mapping[str, str]) -> None:
-        """Record the result of the calculation: component -> signature."""
+        """Record the result of the signature calculation: component -> signature."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(calculation, values=values))
 
     def failed(self, why: str) -> None:
-        """Record that the calculation failed, with the reason."""
+        """Record that the signature calculation failed, with the reason."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(calculation, trouble=why))
 
     def _finish(self, calculation: GatCalculation) -> None:
-        """Record the end of a calculation, with its results or the reason for its failure."""
+        """Record the end of a signature calculation, with its results or the reason for its failure."""
         self._machine.post(
             GAT_RESULT,
             GatResult(
@@ -147,16 +147,16 @@ class Service:
                 values=calculation.values,
                 trouble=calculation.trouble,
             ),
-            state={LinksKey.GAT: replace(calculation, finished=self._format_now())},
+            state={LinksKey.GAT: replace(calculation, finished=self._format_current_time())},
         )
 
-    def _format_now(self) -> str:
+    def _format_current_time(self) -> str:
         return self._machine.clock.now().isoformat(timespec="seconds")
 
     # ------------------------------------------------------------------ what is remembered
     @property
     def _last_calculation(self) -> GatCalculation | None:
-        """Return the last calculation that a verifier requested, or None if there was none."""
+        """Return the last signature calculation that a GAT verifier requested, or None if there was none."""
         return self._machine.memory.read(GatCalculation, LinksKey.GAT)
 
     def _build_last_status_reply(self) -> Packet:
@@ -183,7 +183,7 @@ class Service:
         return codec.encode_results_reply(data, frame, last=start + len(data) == len(report))
 
     def _build_report(self, calculation: GatCalculation, form: Format) -> bytes:
-        """Return the results of a calculation as a report in the requested format."""
+        """Return the results of a signature calculation as a report in the requested GAT format."""
         if calculation.kind == Kind.LIST:
             return build_functions_report(list_offered_functions(self._components), form)
         if calculation.kind == Kind.IDENTITY:

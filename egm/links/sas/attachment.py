@@ -90,12 +90,12 @@ class SasChannel:
         return self._line.health
 
     def wait_until_served(self, seconds: float) -> bool:
-        """Wait, on another thread than the loop's, until the host's port is open; return whether it is."""
+        """Wait, on another thread than the loop's, until the SAS host's port is open; return whether it is."""
         return self._line.serving.wait(seconds)
 
     # ------------------------------------------------------------------ as an attachment
     async def run(self) -> None:
-        """Serve the host's line until cancelled."""
+        """Serve the SAS host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
         self._watch.begin()
@@ -132,7 +132,7 @@ class SasChannel:
             close_acceptor_after_bill(self.host)
 
     def _send_readout(self) -> None:
-        """Send the current readout to the line, which replies to the host from it."""
+        """Send the current readout to the SAS line, which replies to the host from it."""
         self._line.send(self._reader.readout())
 
     # ------------------------------------------------------------------ from the line's thread

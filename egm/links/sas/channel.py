@@ -17,7 +17,7 @@ from egm.links.sas.names import Urgency
 from egm.links.sas.poll import Poll
 from egm.links.sas.readout import Readout
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING
-from egm.links.sas.wire import BROADCAST, Elsewhere, GeneralPoll, Heard, LongPoll
+from egm.links.sas.wire import BROADCAST, GeneralPoll, Heard, LongPoll, MessageToOther
 
 LINK_LOST_NS: Final = 5_000_000_000
 """Time without a valid poll after which the link is down."""
@@ -172,7 +172,7 @@ class Channel:
                 if poll is not None and poll.broadcast:
                     self._running_effect = None
                     yield RunEffect(poll, message)
-            case GeneralPoll() | Elsewhere():
+            case GeneralPoll() | MessageToOther():
                 yield from self._handle_poll_elsewhere(now_ns)
             case _:  # broken bytes acknowledge nothing
                 return

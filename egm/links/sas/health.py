@@ -36,6 +36,6 @@ def iter_line_metrics(name: str, health: LineHealth) -> Iterator[Metric]:
 
 
 def _add_line_sample(family: Metric, name: str, value: int) -> Metric:
-    """Add ``value`` to the metric family as a sample of the named line, and return the family."""
+    """Add ``value`` to the metric family as a sample of the named SAS line, and return the family."""
     family.add_sample(family.name + ("_total" if family.type == "counter" else ""), {"line": name}, value)
     return family

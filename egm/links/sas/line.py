@@ -31,7 +31,7 @@ from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.links.sas.ports import Port
 from egm.links.sas.readout import Readout
-from egm.links.sas.wire import BROADCAST, Broken, Elsewhere, Framing, GeneralPoll, Heard, LongPoll
+from egm.links.sas.wire import BROADCAST, Broken, Framing, GeneralPoll, Heard, LongPoll, MessageToOther
 
 _REOPEN_SECONDS: Final = 1.0
 LOOP_PRIORITY, LINE_PRIORITY = 1, 2
@@ -125,7 +125,7 @@ class Line(threading.Thread):
 
     # ------------------------------------------------------------------ from the loop
     def send(self, *messages: Message) -> None:
-        """Pass messages of the machine's loop to the line, which processes them before it answers the next poll."""
+        """Pass messages of the machine's loop to the SAS line, which processes them before it answers the next poll."""
         for message in messages:
             if isinstance(message, Readout):  # only the newest readout is ever read
                 self._readout = message
@@ -133,14 +133,14 @@ class Line(threading.Thread):
                 self._inbox.append(message)
 
     def end(self) -> None:
-        """Request the end of the line's thread; :meth:`join` waits for it."""
+        """Request the end of the SAS line's thread; :meth:`join` waits for it."""
         self._ending.set()
         if self._port is not None:
             self._port.wake()
 
     @property
     def health(self) -> LineHealth:
-        """Return the current health of the line: the counts of its messages and the reply times."""
+        """Return the current health of the SAS line: the counts of its messages and the reply times."""
         return LineHealth(
             open=self.serving.is_set(),
             up=self._up,
@@ -152,7 +152,7 @@ class Line(threading.Thread):
 
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
-        """Open the line and serve it, reopening after errors, until asked to end."""
+        """Open the SAS line and serve it, reopening after errors, until asked to end."""
         raise_priority(LINE_PRIORITY)
         while not self._ending.is_set():
             self._take_news()
@@ -175,7 +175,7 @@ class Line(threading.Thread):
                 port.close()
 
     def _serve(self, port: Port) -> None:
-        """Serve an open port: read, decode and act, until the line is to end (runs in a thread)."""
+        """Serve an open SAS port: read, decode and act, until the line is to end (runs in a thread)."""
         while not self._ending.is_set():
             self._take_news()
             now = self._now()
@@ -192,7 +192,7 @@ class Line(threading.Thread):
                     self._perform(port, action)
 
     def _take_news(self) -> None:
-        """Process all messages that the machine's loop has passed to the line, in order.
+        """Process all messages that the machine's loop has passed to the SAS line, in order.
 
         This happens even while the host does not poll.
         """
@@ -211,18 +211,18 @@ class Line(threading.Thread):
                     self._channel.real_time = on
 
     def _count_message(self, message: Heard) -> None:
-        """Count a message received on the line: a poll of this machine, a message to another one, or broken bytes."""
+        """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
         match message:
             case Broken():
                 self._counts["broken"] += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
                 mine = address in {self._channel.address, BROADCAST}
                 self._counts["polls" if mine else "elsewhere"] += 1
-            case Elsewhere():
+            case MessageToOther():
                 self._counts["elsewhere"] += 1
 
     def _perform(self, port: Port | None, action: Action) -> None:
-        """Perform an action that the channel has yielded; actions that send are skipped if the line is closed."""
+        """Perform an action that the SAS channel has yielded; actions that send are skipped if the line is closed."""
         match action:
             case Send(data=data, wakeup=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
@@ -240,7 +240,7 @@ class Line(threading.Thread):
                 self._report(action)
 
     def _count_reply_time(self) -> None:
-        """Count a reply to the host by the time since its poll was received."""
+        """Count a reply to the SAS host by the time since its poll was received."""
         took_ns = self._now() - self._heard_ns
         took_ms = took_ns / 1e6
         self._answering_ns += took_ns
@@ -248,7 +248,7 @@ class Line(threading.Thread):
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _run_or_check_effect(self, port: Port, ask: RunEffect) -> None:
-        """Start the effect of a poll, or check the one that was still running at the host's last poll, and reply.
+        """Start the effect of a SAS poll, or check the one that was still running at the host's last poll, and reply.
 
         If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
         broadcast gets no reply.

@@ -9,14 +9,14 @@ from egm.links.sas.readout import Readout
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Message to a line: withdraw a priority exception that no longer applies."""
+    """Message to a SAS line: withdraw a priority exception that no longer applies."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """Message to a line: the result of a request that was answered later."""
+    """Message to a SAS line: the result of a request that was answered later."""
 
     code: int
     reply: Reply
@@ -24,7 +24,7 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class RealTime:
-    """Message to a line: turn real-time event reporting on or off."""
+    """Message to a SAS line: turn real-time event reporting on or off."""
 
     on: bool
 

@@ -44,7 +44,7 @@ class MoneyNews:
         self._last = now
 
     def link(self, *, up: bool) -> None:
-        """Apply that the host has started or stopped to poll.
+        """Store whether the SAS host polls; when it has started to, report everything that applies again.
 
         While it does not poll, no exception is pending for it.
         """

@@ -30,19 +30,22 @@ class Port(Protocol):
     """Interface of an open port to a SAS host."""
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received, waiting at most ``seconds``; none after :meth:`wake`. Raises LineLostError."""
+        """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`.
+
+        Raises LineLostError.
+        """
         ...
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``, or drop it if nobody reads. Raises LineLostError."""
+        """Send all of ``data`` to the SAS host, or drop it if nobody reads. Raises LineLostError."""
         ...
 
     def wake(self) -> None:
-        """End a waiting read; may be called from any thread."""
+        """End a waiting read of the SAS port; may be called from any thread."""
         ...
 
     def close(self) -> None:
-        """Close the line."""
+        """Close the SAS port."""
         ...
 
 
@@ -58,7 +61,7 @@ class _Descriptor:
         self._poll.register(self._woken, select.POLLIN)
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received, waiting at most ``seconds``; none after :meth:`wake`."""
+        """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`."""
         ready = self._poll.poll(seconds * 1000)
         if any(fileno == self._woken for fileno, _ in ready):
             os.read(self._woken, _READ_BYTES)
@@ -75,7 +78,10 @@ class _Descriptor:
         return data
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``, or drop it if nobody reads; ``wakeup``: its first byte has the wakeup bit."""
+        """Send all of ``data`` to the SAS host, or drop it if nobody reads.
+
+        ``wakeup``: the first byte has the wakeup bit.
+        """
         if wakeup:
             self._prepare_wakeup()
         try:
@@ -88,18 +94,18 @@ class _Descriptor:
             self._clear_wakeup()
 
     def _prepare_wakeup(self) -> None:
-        """Set the wakeup bit for the next byte, if the line has one."""
+        """Set the wakeup bit for the next byte to the SAS host, if the port supports it."""
 
     def _clear_wakeup(self) -> None:
         """Clear the wakeup bit again, after the address byte."""
 
     def wake(self) -> None:
-        """End a waiting read; may be called from any thread."""
+        """End a waiting read of the SAS port; may be called from any thread."""
         with suppress(OSError):
             os.write(self._waker, b"\0")
 
     def close(self) -> None:
-        """Close the line."""
+        """Close the descriptors that wake a waiting read."""
         os.close(self._woken)
         os.close(self._waker)
 
@@ -120,11 +126,11 @@ class PseudoTerminal(_Descriptor):
         link.symlink_to(os.ttyname(self._slave))
 
     def _prepare_wakeup(self) -> None:
-        """Discard unread output, so that the next host does not begin with outdated data."""
+        """Discard unread output, so that the next SAS host does not begin with outdated data."""
         termios.tcflush(self._slave, termios.TCIFLUSH)
 
     def close(self) -> None:
-        """Close both ends of the pseudo-terminal."""
+        """Close both ends of the SAS port's pseudo-terminal."""
         super().close()
         os.close(self._master)
         os.close(self._slave)
@@ -182,7 +188,7 @@ class SerialPort(_Descriptor):
         termios.tcsetattr(self._fileno, termios.TCSADRAIN, settings)
 
     def close(self) -> None:
-        """Close the port."""
+        """Close the serial port of the SAS host, and the descriptors that wake a waiting read."""
         super().close()
         self._serial.close()
 
@@ -199,7 +205,7 @@ class SerialServer:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received, waiting at most ``seconds``; none after :meth:`wake`."""
+        """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`."""
         try:
             self._serial.timeout = min(seconds, _SERVER_SLICE_SECONDS)
             first = self._serial.read(1)
@@ -208,7 +214,7 @@ class SerialServer:
             raise LineLostError(self._url, f"cannot be read: {error}") from error
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``; ``wakeup`` has no effect, because a serial server has no ninth bit."""
+        """Send all of ``data`` to the SAS host; ``wakeup`` has no effect, because a serial server has no ninth bit."""
         del wakeup
         try:
             self._serial.write(data)
@@ -219,7 +225,7 @@ class SerialServer:
         """Do nothing: a read from a serial server never waits long."""
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the network connection to the serial server."""
         self._serial.close()
 
 

@@ -67,7 +67,7 @@ class Reader:
         self._collect_from_journal()
 
     def _collect_from_journal(self) -> None:
-        """Collect from the existing journal what :meth:`note` would have stored."""
+        """Restore the last bill, the last ticket and the content of the stacker from the existing journal."""
         journal = self._host.machine.journal
         removals = (
             entry.sequence
@@ -134,6 +134,7 @@ class Reader:
         return HandpayFacts(owed.id, owed.kind, owed.amount_cents)
 
     def _read_hopper(self) -> HopperFacts | None:
+        """Return the coins in the hopper and its active faults, or None without a hopper."""
         machine = self._host.machine
         coin_cents = machine.profile.coins.hopper_cents
         if machine.state(Devices).hopper is None or not coin_cents:

@@ -49,8 +49,8 @@ class LongPoll:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """The start of a message that was sent to another machine."""
+class MessageToOther:
+    """The start of a SAS message to another machine on the same line."""
 
     address: int
 
@@ -66,7 +66,7 @@ class Broken:
     data: bytes
 
 
-Heard: TypeAlias = GeneralPoll | LongPoll | Elsewhere | Broken
+Heard: TypeAlias = GeneralPoll | LongPoll | MessageToOther | Broken
 
 
 class Framing(Protocol):
@@ -129,7 +129,7 @@ class StrictFraming:
             self._message.append(byte)
             self._listening = True
         else:
-            yield Elsewhere(byte)
+            yield MessageToOther(byte)
 
     def _process_plain_byte(self, byte: int) -> Iterator[Heard]:
         """Process a byte within a message; ignore messages to other machines."""
@@ -196,7 +196,7 @@ class LenientFraming:
             self._message.clear()
             heard = _build_message(frame)
             self._lost = isinstance(heard, Broken)
-            yield heard if self._lost or frame[0] in {self._address, BROADCAST} else Elsewhere(frame[0])
+            yield heard if self._lost or frame[0] in {self._address, BROADCAST} else MessageToOther(frame[0])
 
     def _discard_broken_message(self, why: str) -> Broken:
         """Discard the message received so far, and return it as broken for the reason ``why``."""

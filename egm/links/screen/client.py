@@ -20,10 +20,10 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """The result of one poll of a link: the messages received, in order, and whether the link came up or went down.
+class PollResult:
+    """What one poll of the connection to the machine found: its messages in order, and whether it came up or went down.
 
-    ``error``: what is wrong with the link, unless the other end is only absent.
+    ``error``: what is wrong with the connection, unless the other end is only absent.
     """
 
     messages: tuple[Message, ...] = ()
@@ -64,12 +64,12 @@ class Client:
         self._outbox += encode(message)
         return True
 
-    def poll(self, now: float) -> Heard:
+    def poll(self, now: float) -> PollResult:
         """Connect, write queued messages, and return the messages received. Never blocks or raises for a peer."""
         up = False
         if self._socket is None:
             if now < self._next_try or not self._connect(now):
-                return Heard()
+                return PollResult()
             up = True
         try:
             self._write()
@@ -78,13 +78,13 @@ class Client:
             self.close()
             self._back_off(now)
             is_absent = isinstance(error, ConnectionError)  # a peer that stops or restarts is not an error
-            return Heard(up=up, down=True, error="" if is_absent else str(error))
+            return PollResult(up=up, down=True, error="" if is_absent else str(error))
         if messages:
             self._wait = WAIT_FIRST
-        return Heard(messages, up=up)
+        return PollResult(messages, up=up)
 
     def close(self) -> None:
-        """Close the connection and drop unsent messages."""
+        """Close the link to the machine or the bench, and drop unsent messages."""
         if self._socket is not None:
             self._socket.close()
         self._socket = None
@@ -113,6 +113,7 @@ class Client:
         return True
 
     def _write(self) -> None:
+        """Send as much of the queued messages as the socket takes now."""
         if self._socket is not None and self._outbox:
             with contextlib.suppress(BlockingIOError):
                 sent = self._socket.send(self._outbox)

@@ -164,20 +164,20 @@ class PaperRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class OrphanFlow:
-    """A transfer to be posted for an orphan; in the journal ``[source, target, amount_cents]``."""
+class UnclaimedTransfer:
+    """A transfer that posts unclaimed money or prizes; in the journal ``[source, target, amount_cents]``."""
 
     source: str
     target: str
     amount_cents: int
 
     def to_json(self) -> list[JSON]:
-        """Return the orphan's transfer in its journal form, ``[source, target, amount_cents]``."""
+        """Return the transfer in its journal form, ``[source, target, amount_cents]``."""
         return [self.source, self.target, self.amount_cents]
 
     @classmethod
     def from_json(cls, data: Sequence[str | int]) -> Self:
-        """Return the orphan's transfer read from its journal form.
+        """Return a transfer of an unclaimed hand-pay, read from its journal form.
 
         Journals older than prizes in kind have no target: all was money.
         """
@@ -187,13 +187,16 @@ class OrphanFlow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclaimedRecord:
-    """A voided hand-pay whose orphan is not posted yet; ``story``: the details of the orphan's entry."""
+    """A hand-pay voided because nobody claimed it, and not yet posted to the register of unclaimed money.
+
+    ``story``: the details for the entry that posts it.
+    """
 
     id: str
-    flows: tuple[OrphanFlow, ...]
+    flows: tuple[UnclaimedTransfer, ...]
     story: Mapping[str, JSON]
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """Return the transfers to post with the orphan's journal entry."""
+        """Return the transfers to post with the journal entry that makes the voided hand-pay an unclaimed prize."""
         return tuple(Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.flows)

@@ -137,7 +137,7 @@ class GameRecord:
 
     @property
     def returned_cents(self) -> int:
-        """Return everything the decided game pays or returns, without levels and prizes in kind; 0 if undecided."""
+        """Return all that the decided game returns, without progressive levels and prizes in kind; 0 if undecided."""
         return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
 
     @property
@@ -147,7 +147,7 @@ class GameRecord:
 
     @property
     def win_cents(self) -> int:
-        """Return the win of a decided game, without levels and prizes in kind; 0 if undecided."""
+        """Return the win of a decided game, without progressive levels and prizes in kind; 0 if undecided."""
         return self.returned_cents - self.push_cents
 
     @property
@@ -177,7 +177,7 @@ class GameRecord:
         ).with_hits(step.hits)
 
     def with_hits(self, hits: tuple[Hit, ...]) -> "GameRecord":
-        """Return the game's record with additional level hits."""
+        """Return the game's record with additional progressive hits."""
         return (
             self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
         )
@@ -185,7 +185,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
-    """A further step of a game, as the journal records it: the player's choice, its result, and the levels hit."""
+    """A further step of a game in the journal: the player's choice, its result, and the progressive levels hit."""
 
     play_id: str
     choice: JSON
@@ -254,7 +254,7 @@ class TableReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """The last finished game's result: everything it paid, levels included."""
+    """The last finished game's result: everything it paid, progressive levels included."""
 
     play_id: str
     win_cents: int

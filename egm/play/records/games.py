@@ -74,6 +74,7 @@ def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ..
 
 
 def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
+    """Return the account and amount of each wager that a journal entry moves."""
     entry = machine.journal.get(entry_id)
     flows = () if entry is None else entry.transfers
     return tuple((flow.source, flow.amount_cents) for flow in flows if flow.target == WAGER)
@@ -91,6 +92,7 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
 
 
 def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
+    """Return the record of a game; it is rebuilt from the journal unless it is the one last read."""
     game = machine.state(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
         game.record = _rebuild_game(machine, play_id)

@@ -18,7 +18,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 import pygame
 
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.screen.art.files import PictureError, rasterise_picture
 from egm.screen.art.own import DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
 
@@ -31,7 +31,7 @@ def main() -> None:
 
     The answer is an empty line followed by the pixels, or one line with the reason.
     """
-    close_process()
+    make_process_private()
     os.nice(5)
     pygame.display.init()
     pygame.display.set_mode((8, 8))  # Surfaces need a display's pixel format.

@@ -210,6 +210,7 @@ class Ink:
         self._put(mask, at, paint)
 
     def _draw_text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
+        """Draw the edge of a text: the text's mask, grown by ``radius`` pixels."""
         grown = pygame.Surface(
             (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
         )

@@ -66,6 +66,7 @@ _SHADES: Final = (
 
 
 def _build_gradient(*stops: tuple[float, str]) -> Linear:
+    """Return a linear gradient from colours written as hexadecimal text, each with its offset."""
     return Linear(tuple((place, parse_colour(colour)) for place, colour in stops))
 
 

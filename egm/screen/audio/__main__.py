@@ -4,14 +4,14 @@ import os
 import signal
 import sys
 
-from egm.private_process import close_process
+from egm.private_process import make_process_private
 from egm.screen.audio.making import COMMON, write_family_sounds
 from egm.screen.audio.scores import read_sound_table
 
 
 def main() -> None:
     """Compute the game sounds in this process, at low priority."""
-    close_process()
+    make_process_private()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
     if family != COMMON and family not in read_sound_table().families:
         sys.exit(f"one of {', '.join((COMMON, *read_sound_table().families))} is wanted")

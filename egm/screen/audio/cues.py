@@ -46,11 +46,11 @@ class Sounds:
     """Plays the sounds of the changes between two views; silent without speakers."""
 
     def __init__(
-        self, theme: Theme, speakers: Speakers | None = None, studio: SoundStore | None = None
+        self, theme: Theme, speakers: Speakers | None = None, sound_store: SoundStore | None = None
     ) -> None:
         self._theme = theme
         self._speakers = speakers
-        self._studio = studio
+        self._sound_store = sound_store
         self._loops: dict[str, tuple[str, str, float]] = {}
         self._alarm_until = 0.0
         self._touches = 0
@@ -60,22 +60,23 @@ class Sounds:
         if self._speakers is None:
             return
         family = find_sound_family(current, self._theme)
-        if self._studio is not None and (
+        if self._sound_store is not None and (
             current.games is not previous.games or current.game is not previous.game
         ):
-            self._request_sounds(self._studio, family, current)
+            self._request_sounds(self._sound_store, family, current)
         self._update_loops(current, family, self._speakers)
         for cue in list_cues_between(previous, current, self._theme):
             self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
 
-    def _request_sounds(self, studio: SoundStore, family: str, view: View) -> None:
+    def _request_sounds(self, sound_store: SoundStore, family: str, view: View) -> None:
         """Request the sounds of all offered games, those of ``family`` (the game on the screen) first."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
-        studio.request_families(family, *(look.name for look in looks))
+        sound_store.request_families(family, *(look.name for look in looks))
         for game in view.games.values():
-            studio.store_game_sounds(game)
+            sound_store.store_game_sounds(game)
 
     def _compute_level(self, cue: str, view: View) -> float:
+        """Return the loudness, 0 to 1, at which a sound cue is played now; 0 while it is silent."""
         most_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
         return compute_loudness(cue, view.volume, most_percent) if is_allowed(cue, view) else 0.0
 
@@ -85,13 +86,15 @@ class Sounds:
         own_family = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
         return (
             own_family
-            if own_family and self._studio is not None and self._studio.get(cue, own_family) is not None
+            if own_family
+            and self._sound_store is not None
+            and self._sound_store.get(cue, own_family) is not None
             else family
         )
 
     def _is_made(self, cue: str, family: str) -> bool:
-        """Return whether a sound has been synthesised in the studio; without a studio, always True."""
-        return self._studio is None or self._studio.get(cue, family) is not None
+        """Return whether a sound has been synthesised and stored; without a sound store, always True."""
+        return self._sound_store is None or self._sound_store.get(cue, family) is not None
 
     def _update_loops(self, view: View, family: str, speakers: Speakers) -> None:
         """Stop the looped sounds that no longer apply, start new ones, and set the level of the others."""
@@ -173,7 +176,7 @@ def _find_step_index(line: Timeline, now: float) -> int:
 
 # ---------------------------------------------------------------------- what happens
 def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the cues of what happened between two views."""
+    """Return the sound cues of what happened between two views."""
     names: list[str] = []
     old, new = previous.snapshot, current.snapshot
     if current.volume != previous.volume:
@@ -206,7 +209,7 @@ def _count_attract_tunes_due(view: View) -> int:
 
 
 def _list_value_cues(previous: View, current: View) -> list[str]:
-    """Return the cues of credit that came in, and of tickets and coins that go out."""
+    """Return the sound cues of credit that came in, and of tickets and coins that go out."""
     old, new = previous.snapshot, current.snapshot
     if old is None or new is None or new is old:
         return []

@@ -33,8 +33,8 @@ class Speakers(Protocol):
 class Mixer:
     """This computer's audio device, through SDL; without a device the machine is silent."""
 
-    def __init__(self, studio: SoundStore) -> None:
-        self._studio = studio
+    def __init__(self, sound_store: SoundStore) -> None:
+        self._sound_store = sound_store
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
         self._numbers = {name: number for number, name in enumerate(CHANNELS)}
         self.on = False
@@ -45,8 +45,8 @@ class Mixer:
             self.on = True
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """See :class:`Speakers`."""
-        data = self._studio.get(cue, family)
+        """Play a sound cue, replacing the sound on its channel, at a level from 0 to 1."""
+        data = self._sound_store.get(cue, family)
         if data is None or not self.on:
             return
         with contextlib.suppress(pygame.error):  # The device may have been removed.
@@ -57,13 +57,13 @@ class Mixer:
             at.play(self._sounds[data], loops=-1 if CUES[cue].loop else 0)
 
     def stop(self, channel: str) -> None:
-        """See :class:`Speakers`."""
+        """Fade out the sound on the channel."""
         if self.on:
             with contextlib.suppress(pygame.error):
                 pygame.mixer.Channel(self._numbers[channel]).fadeout(_FADE_MS)
 
     def level(self, channel: str, level: float) -> None:
-        """See :class:`Speakers`."""
+        """Set the level of the sound on the channel."""
         if self.on:
             with contextlib.suppress(pygame.error):
                 pygame.mixer.Channel(self._numbers[channel]).set_volume(level)

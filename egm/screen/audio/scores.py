@@ -160,6 +160,7 @@ def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
 
 
 def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> Family:
+    """Return a sound family from its table in ``sounds.toml``. Raises ValueError for patterns of the wrong length."""
     family = Family(
         int(entry["root"]),
         tuple(map(int, entry["scale"])),

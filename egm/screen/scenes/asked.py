@@ -21,7 +21,7 @@ def format_answer(stage: Stage, decision: Decision, option: str) -> str:
 
 
 def format_option(stage: Stage, option: str) -> str:
-    """Return the text of an option; ``raise-3`` is three times ``raise``."""
+    """Return the text of an option that a decision offers; ``raise-3`` is three times ``raise``."""
     name, _, count = option.rpartition("-")
     if stage.texts.has(f"decide.{option}"):
         return stage.texts.say(f"decide.{option}")

@@ -60,7 +60,7 @@ def format_item_award(stage: Stage, item: Item) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
-    """Draw the cells after the spins so far: landed coins stay, empty cells shimmer while they spin."""
+    """Draw the cells of hold-and-spin after the spins so far: landed coins stay, empty cells shimmer while spinning."""
     draw_board_background(stage)
     spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
     coin_indices = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
@@ -107,7 +107,7 @@ def _draw_hold_cell(stage: Stage, cell: Rect, coin: Item | None, *, spinning: bo
             p.shade((x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent[:3], 46), 10)
         return
     side = min(w, h) - 14
-    p.art(("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _blank_coin)
+    p.art(("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _draw_blank_coin)
     p.text(
         format_item_award(stage, coin),
         (x + w / 2, y + h / 2),
@@ -116,8 +116,8 @@ def _draw_hold_cell(stage: Stage, cell: Rect, coin: Item | None, *, spinning: bo
     )
 
 
-def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
-    """Draw the coin on which an item's award is written."""
+def _draw_blank_coin(size: tuple[int, int]) -> pygame.Surface:
+    """Draw the blank coin on which a bonus prize is written."""
     return render_drawing("blank_coin", min(size))
 
 

@@ -15,7 +15,7 @@ from egm.screen.scenes.places import (
     CLEAR,
     LARGEST,
     SAYS,
-    Place,
+    HandLayout,
     Room,
     compute_first_hand_height,
     place_hand,
@@ -90,9 +90,14 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
 
 
 def _list_hands_on_table(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
-    """Return the hands with a place on the table, dealt or expected, in the game's order."""
+    """Return the hands that have an area on the table, dealt or expected, in the game's order.
+
+    A telephone has no room for the hands of other seats.
+    """
     order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, dealt=bool(hands))
+    if stage.layout.is_telephone:
+        hands = [hand for hand in hands if hand.seat is None or hand.own]
     names = [*order[1:], *_list_additional_hands(stage, dealt=bool(hands))]
     hands_on_table = [*hands, *(Hand(name, (), {}) for name in names if name not in excluded_ids)]
     return sorted(
@@ -251,8 +256,8 @@ def _is_multi_hand_deal(hands: Sequence[Hand]) -> bool:
     return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
-def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]:
-    """Return the place of each hand; split hands share the area of the hand they come from."""
+def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[HandLayout]:
+    """Return the layout of each hand's cards; split hands share the area of the hand they come from."""
     x, y, w, h = find_cards_rect(stage, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
@@ -273,15 +278,15 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Plac
     highest = min(
         highs
     )  # Use one card size, except for hands being set, which are touched and as large as possible.
-    hand_places: list[Place] = []
+    hand_layouts: list[HandLayout] = []
     for base, area, room in zip(base_hands, areas_, rooms, strict=True):
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
         parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
-        hand_places += [
+        hand_layouts += [
             place_hand(part, room, len(hand.cards), LARGEST if room.low else highest)
             for hand, part in zip(split_hands, parts, strict=True)
         ]
-    return hand_places
+    return hand_layouts
 
 
 def _find_hand_room(stage: Stage, hand: str, hands: int) -> Room:
@@ -324,7 +329,7 @@ def draw_cards(
     if stage.layout.is_telephone and not table.spots and list_pays(stage):
         draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
     if step is None:
-        _draw_waiting_places(stage, table)
+        _draw_waiting_hands(stage, table)
         return
     hands = _list_hands_on_table(stage, build_current_hands(step, previous_step, time, since))
     decision = stage.view.decision
@@ -369,7 +374,7 @@ def _draw_hand_cards(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: in
         draw_card(stage, (x, y, w, h), card)
 
 
-def _draw_small_hand(stage: Stage, place: Place, hand: Hand) -> None:
+def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
     """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
     x, y, w, h = place.area
     if hand.won:
@@ -431,8 +436,8 @@ def _format_set_hands(stage: Stage, decision: Decision) -> str:
     return "" if values is None else stage.texts.choose_translation(values)
 
 
-def _draw_waiting_places(stage: Stage, table: Table) -> None:
-    """Draw the places of the hands before the deal, or the card backs of a hand that is held and drawn to."""
+def _draw_waiting_hands(stage: Stage, table: Table) -> None:
+    """Draw the outlines of the hands before the deal, or the card backs of a hand that is held and drawn to."""
     hands = _list_hands_on_table(stage, ())
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _can_hold_cards(stage):
@@ -445,15 +450,15 @@ def _draw_waiting_places(stage: Stage, table: Table) -> None:
             _draw_hand_text(stage, place, words, lit=False)
 
 
-def _draw_hand_outline(stage: Stage, place: Place) -> None:
-    """Draw the outline of a hand's place, as wide as the cards it has room for."""
+def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
+    """Draw the outline printed for a hand, as wide as the cards that it has room for."""
     stage.painter.shade(grow_rect(place.printed, 5), _PLACE, 12)
 
 
 def _draw_flying_card(
     stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int
 ) -> None:
-    """Draw a card moving from the shoe at the upper right to its place."""
+    """Draw a card moving from the shoe at the upper right to where it will lie."""
     _, card_index, card, share = flying
     card_index = dealt if card_index < 0 else card_index
     if card_index >= len(rects):
@@ -467,8 +472,8 @@ def _draw_flying_card(
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
-    """Draw a hand's texts below it, on a plate if more cards lie there than it has room for."""
+def _draw_hand_text(stage: Stage, place: HandLayout, words: str, *, lit: bool) -> None:
+    """Draw a hand's texts below it, on a plate if more cards lie there than its area has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _can_hold_cards(stage) else y + h + CLEAR
     last = place.cards[-1]

@@ -110,7 +110,7 @@ def draw_meters(stage: Stage) -> None:
 
 
 def choose_win_meter(stage: Stage) -> str:
-    """Return the text key of the last meter: a win, or what a table has returned, which includes stakes."""
+    """Return the text key of the WIN meter: a win, or what a table has returned, which includes stakes."""
     game = stage.view.game
     if game is None or not is_table(game) or game.presentation.get("hold"):
         return "meter.win"
@@ -118,7 +118,7 @@ def choose_win_meter(stage: Stage) -> str:
 
 
 def _has_profit(stage: Stage) -> bool:
-    """Return whether the last meter shows a win: at a table, more than was staked."""
+    """Return whether the WIN meter shows a win: at a table, more than was staked."""
     result = find_settled_result(stage)
     if result is None or result.pays_by_table:
         return choose_win_meter(stage) == "meter.win"

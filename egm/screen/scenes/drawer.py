@@ -31,7 +31,7 @@ _HEADING: Final = 28.0
 _BILLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
-Place = Callable[..., Rect]
+FindRect = Callable[..., Rect]
 RESULT_SECONDS: Final = 6.0
 """Seconds for which the drawer shows the result of its last control."""
 
@@ -52,12 +52,12 @@ def _find_device_with_entry(view: View, entry: str) -> str | None:
 
 
 def _compute_enlargement(rect: Rect) -> float:
-    """Return the factor by which the drawer's controls are enlarged; in portrait there is more height."""
+    """Return the factor by which the controls of simulated devices are enlarged; in portrait there is more height."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
 def _find_section_tops(layout: Layout) -> dict[str, float]:
-    """Return the top of each section's first row, in units from the drawer's top."""
+    """Return the top of the first row of each section in the drawer of simulated devices, in units from its top."""
     tops, y = {}, _TOP
     for part, (_, rows) in (_PARTS_SLIM if layout.is_telephone else _PARTS).items():
         tops[part] = y
@@ -73,6 +73,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     step = high + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+        """Return the rectangle of a control by its index in its section of the drawer."""
         columns = columns or (_PARTS_SLIM if layout.is_telephone else _PARTS)[part][0]
         column_width = (width - 10 * (columns - 1)) / columns
         y = layout.drawer[1] + tops[part] + (row + index // columns) * step
@@ -120,7 +121,9 @@ def find_last_ticket(view: View) -> str:
     return ""
 
 
-def _lay_out_board_controls(board: str, view: View, texts: Texts, find_control_rect: Place) -> list[Control]:
+def _lay_out_board_controls(
+    board: str, view: View, texts: Texts, find_control_rect: FindRect
+) -> list[Control]:
     """Return the controls of doors and key switches.
 
     The attendant's key springs back when released; other keys stay as they were turned.
@@ -141,8 +144,9 @@ def _lay_out_board_controls(board: str, view: View, texts: Texts, find_control_r
 
 
 def _lay_out_fault_controls(
-    acceptor: str, view: View, texts: Texts, find_control_rect: Place
+    acceptor: str, view: View, texts: Texts, find_control_rect: FindRect
 ) -> list[Control]:
+    """Return the controls of an acceptor's simulated faults: a jam, or its repair, and its power."""
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
     mend = ("clear", True) if stuck or jams_next else ("jam", False)
@@ -251,5 +255,5 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
 
 
 def find_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
-    """Return the tab's rectangle: at the picture's edge, or on the drawer's edge as it opens."""
+    """Return the rectangle of the tab that opens the drawer of simulated devices: it moves with the drawer's edge."""
     return (tab[0] - drawer[2] * share, tab[1], tab[2], tab[3])

@@ -59,7 +59,7 @@ def draw_card_art(
 
 
 def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
-    """Return the four suits side by side, in their colours."""
+    """Return a picture of the four suits side by side, in two colours, or if ``four`` each in its own."""
     ink = Ink(size, (108.0, 36.0))
     ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
     for number, suit in enumerate("shdc"):

@@ -67,7 +67,7 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
 
 
 def _draw_searchlights(stage: Stage, strength: float) -> None:
-    """Draw slowly turning searchlights behind the card, at a few cached angles."""
+    """Draw slowly turning searchlights behind the title card, at a few cached angles."""
     p, (_, _, w, h) = stage.painter, stage.layout.field
     step = int(stage.view.now * 9) % _BEAM_STEPS
 

@@ -81,7 +81,7 @@ def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def _choose_card_scale(stage: Stage) -> float:
-    """Return the card's scale: smaller on a telephone, whose field also holds the answers."""
+    """Return the scale of the gamble card: smaller on a telephone, whose field also holds the answers."""
     room = stage.layout.field[3] - _BELOW
     return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD[1])
 

@@ -159,7 +159,7 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
 
 
 def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
-    """Draw a named ticket with its price, lit if PLAY buys it."""
+    """Draw one of the tickets that a Keno game offers by name, with its price; it is lit if PLAY buys it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)

@@ -57,7 +57,7 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
 
 
 def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the rectangles of the keys: on the left panel, or on a telephone below the layout."""
+    """Return the keys of a table game: on the left panel, or on a telephone below the bet layout."""
     table = view.table
     if table is None:
         return []
@@ -145,7 +145,7 @@ def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: boo
 
 
 def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
-    """Draw a button that opens a part of the layout: with its name, or on a telephone with its count of numbers."""
+    """Draw a button that selects a part of the bet layout, with the part's name, or on a telephone a short sign."""
     draw_key(stage, rect, format_part_name(stage, table, part), lit=lit)
 
 

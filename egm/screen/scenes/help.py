@@ -436,7 +436,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_lines(stage: Stage, rect: Rect, field: Field) -> None:
-    """Draw each line as a small grid with its number."""
+    """Draw each pay line as a small grid with its number."""
     p, (x, y, w, h) = stage.painter, rect
     used = p.write_paragraph(
         stage.texts.say("help.lines_rule"), (x, y, w, 90), Style("text", "small", "text")

@@ -40,7 +40,7 @@ _FORM: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
-    """Draw the board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
+    """Draw the Keno board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
@@ -82,7 +82,7 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
 
 
 def _should_show_marks(view: View) -> bool:
-    """Return whether the board shows marks, not a draw."""
+    """Return whether the Keno board shows the player's marks, not a draw."""
     return view.show is None or has_changed_marks_since_game(view)
 
 
@@ -139,7 +139,7 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys for cards and groups, while the board shows marks and not a draw."""
+    """Return the keys of a Keno slip for cards and groups; none while the board shows a draw."""
     game, slip = view.game, view.slip
     if game is None:
         return []
@@ -185,13 +185,13 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
-    """Return the range of cards whose keys fit into ``room``, the current one among them."""
+    """Return the Keno cards whose keys fit a row with room for ``room`` keys, the current card among them."""
     first = min(max(0, card - room // 2), max(0, cards - room))
     return range(first, min(cards, first + room))
 
 
 def count_tray_rows(game: GameView) -> int:
-    """Return the rows of keys that the tray may need: for cards, for draws and bonuses, and for other keys."""
+    """Return how many rows of keys the tray of a Keno board may need: for cards, for draws and bonuses, and others."""
     return (
         1
         + (find_ticket_maximum(game, "selections") > 1)
@@ -200,7 +200,7 @@ def count_tray_rows(game: GameView) -> int:
 
 
 def _draw_marking_keys(stage: Stage) -> None:
-    """Draw the quick-pick key, and the keys for cards and groups."""
+    """Draw the keys for marking a Keno slip: quick pick, cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
@@ -320,7 +320,7 @@ def draw_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mappi
 
 
 def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
-    """Return the rectangle of a number on the board."""
+    """Return the rectangle of a number on the Keno board."""
     x, y, w, h = board
     numbers, columns = size
     wide, tall = w / columns, h / -(-numbers // columns)
@@ -329,12 +329,12 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
 
 
 def find_best_card(step: KenoStep) -> Card | None:
-    """Return the card to show on the board: the one that pays most, or else the one that catches most."""
+    """Return the Keno card to show on the board: the one that pays most, or else the one that catches most."""
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
-    """Return the rectangles of the board and of the tray beside it, or in portrait below it."""
+    """Return the rectangles of the Keno board and of the tray beside it, or in portrait below it."""
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
@@ -356,13 +356,13 @@ def _draw_board(
     marked: frozenset[int],
     fresh: float,
 ) -> None:
-    """Draw the board with every number: marked, drawn, and drawn last (``fresh``)."""
+    """Draw the Keno board with every number: marked, drawn, and drawn last (``fresh``)."""
     board = _split_board_and_tray(stage.layout)[0]
     cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
-    draw_places(stage, cells, marked, balls, fresh)
+    draw_keno_numbers(stage, cells, marked, balls, fresh)
 
 
-def draw_places(
+def draw_keno_numbers(
     stage: Stage,
     cells: Sequence[tuple[Rect, int]],
     marked: frozenset[int],
@@ -395,7 +395,7 @@ def draw_places(
 
 
 def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
-    """Return a cell of the board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
+    """Return a cell of the Keno board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
     ink = Ink(size)
     base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
     ink.fill(box(0, 0, 100, 100, 14), (0, 0, 0, 150))
@@ -421,7 +421,7 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
 
 
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
-    """Return what a finished draw has paid, if a telephone's tray has room for it."""
+    """Return what a finished Keno draw has paid, if a telephone's tray has room for it."""
     return (
         "  ·  " + stage.texts.counted("keno.pays", step.credits)
         if stage.layout.is_telephone and step.credits
@@ -474,7 +474,7 @@ def _draw_ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
 
 
 def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """Draw the number of cards and their catches at the tray's foot."""
+    """Draw the number of Keno cards and their catches at the tray's foot."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
     caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
@@ -512,7 +512,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
 
 
 def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
-    """Return the progressive levels for which a card of this number of spots plays."""
+    """Return the progressive levels for which a Keno card with this many numbers plays."""
     return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
 
 

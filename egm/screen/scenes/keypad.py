@@ -78,6 +78,7 @@ def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
+    """Return the keys of the letters on the screen's keyboard; ``serial``: only capitals, as in serial numbers."""
     x, y, w, h = rect
     shift = 1 if stage.view.desk.shifted else 0
     rows = CAPITALS if serial else [pair[shift] for pair in (*LETTERS, LETTERS_LAST, ACCENTS)]

@@ -99,6 +99,7 @@ def _normalise_for_search(words: str) -> str:
 
 
 def _count_columns(table: Table) -> int:
+    """Return the number of columns of a service page's table."""
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
@@ -157,7 +158,7 @@ def _compute_column_shares(
 def _compute_row_height(
     stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float
 ) -> float:
-    """Return the height of a row: as many lines as its longest cell needs in either face."""
+    """Return the height of a table row: as many lines as its longest cell needs, in bold or in normal type."""
     p = stage.painter
     rooms = [wide * share - _CELL for share in shares]
     lines = max(
@@ -184,6 +185,7 @@ def _arrange_lines(
     column, top = 0, y
 
     def start_column() -> None:
+        """Start the next column at the top, on a further sheet if it is a first column."""
         nonlocal column, top
         top = y
         column = 1 - column if double else 0

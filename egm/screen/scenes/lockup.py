@@ -68,7 +68,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
 
 
 def _find_plate_top(stage: Stage, height: float) -> float:
-    """Return the top of a plate: centred, but with its sign clear of the marquee if there is room."""
+    """Return the top of a lock-up's plate: centred, but with its sign clear of the marquee if there is room."""
     layout = stage.layout
     _, y, _, h = layout.marquee
     low = min(y + h + _SIGN * _RAISED, layout.stage[3] - height - 20)
@@ -76,7 +76,7 @@ def _find_plate_top(stage: Stage, height: float) -> float:
 
 
 def _compute_needed_height(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
-    """Return the height of a plate that holds all its texts."""
+    """Return the height of a lock-up's plate that has room for all its texts."""
     style = Style("text", "body", "text")
     rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
     head = 210 + (0 if not words.large else 126 if words.money else 84)

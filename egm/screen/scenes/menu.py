@@ -34,10 +34,12 @@ _BALLS: Final = (7, 18, 33, 52, 80)
 
 
 def _count_columns(layout: Layout) -> int:
+    """Return the number of columns of game tiles on a page of the menu."""
     return 2 if layout.is_portrait else 3
 
 
 def _count_rows(layout: Layout) -> int:
+    """Return the number of rows of game tiles on a page of the menu."""
     return 2 if not layout.is_portrait else 4 if not layout.is_telephone else 3
 
 

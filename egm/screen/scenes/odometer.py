@@ -97,6 +97,7 @@ def _tint_mask(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
 
 
 def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bool) -> None:
+    """Draw one drum of a counter, turned by the share ``turn`` from ``digit`` towards the next digit."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
     painter.art(("odometer drum",), window, _draw_drum_window)
@@ -114,6 +115,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, dim: bo
 
 
 def _draw_sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
+    """Draw a character of an amount that is no digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
     low = char in ".,"
     pixels = painter.px(h * 0.86)

@@ -93,6 +93,7 @@ def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
 
 
 def _format_pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
+    """Return the rows of a hand game's pay table as text, the pay that was won marked."""
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:

@@ -62,7 +62,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HandLayout:
     """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
@@ -75,7 +75,7 @@ def _compute_text_height(wide: float) -> float:
     return CLEAR + (SAYS if wide > _NARROW else 2 * SAYS)
 
 
-def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> Place:
+def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> HandLayout:
     """Return the positions of a hand's cards, as large as the area allows and no higher than ``highest``.
 
     If more are ``dealt`` than it has room for, they continue below. The hand's text stands below its cards,
@@ -94,7 +94,7 @@ def place_hand(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
         column, row = i % columns, i // columns
         at = left + (column + gap * (column >= room.low)) * step
         cards.append((at, top + row * _BELOW * high, wide, high))
-    return Place(area, (left, top, across, deep), tuple(cards))
+    return HandLayout(area, (left, top, across, deep), tuple(cards))
 
 
 def place_split_hands(area: Rect, count: int, room: Room) -> list[Rect]:
@@ -135,11 +135,11 @@ def compute_first_hand_height(finger: float) -> float:
     return finger / _RATIO + _compute_text_height(finger * _FIVE) + CLEAR + 1
 
 
-def place_small_hand_cards(area: Rect, count: int) -> Place:
+def place_small_hand_cards(area: Rect, count: int) -> HandLayout:
     """Return the cards of a small hand, side by side, with room below for a text if that would be readable."""
     x, y, w, h = area
     room = h - SAYS if h > 3 * SAYS else h
     high = min(0.86 * room, 0.92 * w / count / _RATIO)
     left, top = x + (w - count * high * _RATIO) / 2, y + (room - high) / 2
     cards = tuple((left + i * high * _RATIO, top, high * _RATIO, high) for i in range(count))
-    return Place(area, (left, top, count * high * _RATIO, high), cards)
+    return HandLayout(area, (left, top, count * high * _RATIO, high), cards)

@@ -14,12 +14,12 @@ _DRUMS_LEAST: Final = 60.0
 
 
 def format_level_name(stage: Stage, level: ProgressiveView) -> str:
-    """Return a level's name in the player's language."""
+    """Return a progressive level's name in the player's language."""
     return stage.texts.choose_translation(level.names, level.level)
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
-    """Draw one level: its name above its value on drums. If the value may not be current, a text says so."""
+    """Draw one progressive level: its name above its amount on drums, and a text if the amount may not be current."""
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
     won = view.show is not None and any(one.id == level.id for one in view.show.play.progressives)
@@ -44,13 +44,13 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
-    """Return the levels that the bet plays for, as many as fit next to the field."""
+    """Return the progressive levels that the bet plays for, as many as fit next to the game field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:BESIDE] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the levels next to the title, or in portrait on a panel; return the rest of the panel."""
+    """Draw the progressive levels next to the title, or in portrait on a panel; return the rest of the panel."""
     levels, above = list_levels_beside_field(stage), stage.layout.levels
     if not levels:
         return glass

@@ -142,7 +142,7 @@ def _draw_bezels(stage: Stage, grid: Grid) -> None:
 
 
 def _draw_line_tabs(stage: Stage, field: Field, grid: Grid) -> None:
-    """Draw the number of every line in play on both sides, at the height where it enters and leaves."""
+    """Draw the number of every pay line in play on both sides, at the height where it enters and leaves."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reels - 1)):
         rows: dict[int, list[int]] = {}
@@ -298,7 +298,7 @@ def _draw_cell(
 
 
 def _draw_shadow(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
-    """Return the soft shadow of a piece of art, premultiplied."""
+    """Return the soft shadow of a symbol's picture, premultiplied."""
     level = 150 if dark else 80
     shadow = art.copy()
     shadow.fill((0, 0, 0, level), special_flags=pygame.BLEND_RGBA_MULT)

@@ -28,6 +28,7 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
 
 
 def _find_plate_rect(layout: Layout) -> Rect:
+    """Return the rectangle of the reminder's plate over the field."""
     x, y, w, h = layout.field
     wide, high = min(w, 940.0), 480.0
     return (x + (w - wide) / 2, y + (h - high) / 2, wide, high)
@@ -107,6 +108,7 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
+    """Return the time and money limits offered to the player: what is limited, the value, and its key's rectangle."""
     x, y, w, h = rect
     wide, high = (w - 36) / 4, 68.0 if w > _NARROW else FINGER
     return [

@@ -9,7 +9,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.roads import (
     DEEP,
     Colour,
-    Place,
+    GridCell,
     arrange_in_columns,
     build_big_road,
     derive_road_marks,
@@ -38,7 +38,7 @@ _UPPER: Final = 0.58
 
 
 def should_show_board(stage: Stage, table: Table) -> bool:
-    """Return whether to show the board in place of cards: the player wants it, and no round's cards are shown."""
+    """Return whether to show the scoreboard in place of cards: if the player wants it, while no round is shown."""
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
@@ -48,7 +48,7 @@ def should_show_board(stage: Stage, table: Table) -> bool:
 
 
 def draw_board(stage: Stage, table: Table) -> None:
-    """Draw every board, each with its newest results visible."""
+    """Draw the scoreboard's roads, each with its newest results visible."""
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
@@ -72,18 +72,18 @@ def draw_board(stage: Stage, table: Table) -> None:
     for n, (title, shape) in enumerate(shapes):
         road_rect: Rect = (x + n * (wide + _GAP), y + upper + _GAP, wide, lower - _GAP)
         marks = [
-            [(_choose_paint(mark), 0) for mark in column]
+            [(_choose_mark_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, n + 1))
         ]
         _draw_road(stage, road_rect, title, marks, shape)
 
 
-def _choose_paint(mark: Colour) -> Paint:
+def _choose_mark_paint(mark: Colour) -> Paint:
     return _RED if mark == "red" else _BLUE
 
 
 def _choose_text_size(stage: Stage) -> str:
-    """Return the text size of a board; a telephone needs larger letters."""
+    """Return the text size of the scoreboard; a telephone needs larger letters."""
     return "caption" if stage.layout.is_telephone else "tiny"
 
 
@@ -143,7 +143,9 @@ def _draw_road(
                     stage.painter.text(str(ties), at, style, width=side * 0.76)
 
 
-def _draw_mark(stage: Stage, at: Place | tuple[float, float], side: float, paint: Paint, shape: str) -> None:
+def _draw_mark(
+    stage: Stage, at: GridCell | tuple[float, float], side: float, paint: Paint, shape: str
+) -> None:
     """Draw one mark of a road: a disc, a ring or a stroke."""
     if shape == "stroke":
         _draw_stroke(stage, at, side * 0.34, paint)
@@ -162,6 +164,7 @@ def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Pain
 
 
 def _draw_stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
+    """Draw a diagonal stroke: the mark of a road, or the sign of a tie."""
     p, (x, y) = stage.painter, at
     start, end = (p.px(x - reach), p.px(y + reach)), (p.px(x + reach), p.px(y - reach))
     pygame.draw.line(p.surface, paint, start, end, max(2, p.px(reach * 0.4)))

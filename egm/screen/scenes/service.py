@@ -356,6 +356,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
 
 
 def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
+    """Return the rectangles that the touch test shows, side by side over the whole page."""
     x, y, w, h = rect
     columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
     wide, tall = w / columns, h / rows
@@ -366,7 +367,7 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
 
 
 def _draw_calibration_cross(stage: Stage) -> None:
-    """Draw the next calibration cross, and its number of how many."""
+    """Draw the next cross to touch for calibration, and its number, such as "2 of 4"."""
     number, (w, h) = len(stage.view.desk.felt), stage.layout.size
     x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
@@ -376,6 +377,7 @@ def _draw_calibration_cross(stage: Stage) -> None:
 
 
 def _draw_touch_target(stage: Stage, rect: Rect, *, on: bool) -> None:
+    """Draw one rectangle of the touch test, green once it was touched."""
     fill: Colour = (14, 88, 54, 255) if on else (30, 36, 52, 255)
     stage.painter.panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if on:

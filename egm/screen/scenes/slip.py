@@ -7,8 +7,8 @@ from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_paid_bo
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.keno import (
     describe_slip,
+    draw_keno_numbers,
     draw_letters,
-    draw_places,
     find_number_rect,
     format_slip_key,
     format_slip_legal_text,
@@ -25,6 +25,7 @@ _HEAD: Final = 150.0
 
 
 def _find_slip_rect(layout: Layout) -> Rect:
+    """Return the rectangle of the Keno slip on a telephone."""
     _, _, w, h = layout.stage
     return (4.0, 4.0, w - layout.aside - 8, h - 8)
 
@@ -40,6 +41,7 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
 
 
 def _find_board_rect(layout: Layout) -> Rect:
+    """Return the rectangle of the slip's board of numbers on a telephone."""
     x, y, w, h = _find_slip_rect(layout)
     return (x + 8, y + _HEAD, w - 16, h - _HEAD - 3 * (FINGER + _GAP) - 12)
 
@@ -98,7 +100,7 @@ def draw_slip(stage: Stage) -> None:
     )
     touches = list_slip_touches(view, stage.layout)
     marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
-    draw_places(stage, marks, view.slip.numbers)
+    draw_keno_numbers(stage, marks, view.slip.numbers)
     if len(view.slip.current) > 1:
         draw_letters(stage, marks, map_numbers_to_group_letters(view.slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)

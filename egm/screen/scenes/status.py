@@ -394,7 +394,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
 
 
 def _compute_title_left_width(layout: Layout) -> float:
-    """Return the width to the left of the title, which is further left in a game with levels."""
+    """Return the width to the left of the title, which is further left in a game with progressive levels."""
     return min(330.0, layout.marquee[0] - 30)
 
 

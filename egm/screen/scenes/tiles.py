@@ -25,7 +25,7 @@ _EDGE: Final = parse_colour("#8d8d9c")
 
 
 def is_tile(name: str) -> bool:
-    """Return whether a piece is a tile, which is named by its two numbers of pips."""
+    """Return whether the name is that of a tile (two numbers of pips), not of a card."""
     return "-" in name
 
 
@@ -36,7 +36,7 @@ def find_tile_rect(rect: Rect) -> Rect:
 
 
 def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
-    """Return a tile in the rectangle of a card."""
+    """Return the picture of a Pai Gow tile (domino), in the rectangle of a card."""
     ink = Ink(size, (100.0, 140.0))
     wide = 100.0 * _WIDE
     left = (100.0 - wide) / 2

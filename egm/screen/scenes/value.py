@@ -43,7 +43,7 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
 
 
 def find_value_plate_rect(stage: Stage) -> Rect | None:
-    """Return the plate's rectangle while something moves, or None. Targets below it cannot be touched."""
+    """Return the rectangle of the plate that shows money moving, or None. Touch targets below it cannot be touched."""
     if find_moving_value_notice(stage) is None:
         return None
     x, y, w, h = stage.layout.field
@@ -56,7 +56,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
 
 
 def draw_value(stage: Stage) -> None:
-    """Draw a plate over the lower field with the moving item and its amount."""
+    """Draw a plate over the lower field with the bill, ticket or coin that moves, and its amount."""
     notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
     if notice is None or plate_rect is None:
         return

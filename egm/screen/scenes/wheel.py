@@ -77,7 +77,7 @@ def _draw_bet(stage: Stage) -> None:
 
 
 def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
-    """Return a row of the left panel for each area, with its pay and its stake."""
+    """Return a row of the left panel for each betting area of a wheel game, with its pay and its stake."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
@@ -90,7 +90,7 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
 
 
 def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of the areas while the machine takes bets; each touch sets the next stake."""
+    """Return the touch targets of a wheel game's betting areas while bets are taken; a touch sets that area's stake."""
     game = view.game
     if game is None or not is_wheel_game(game) or not view.accepts("bet"):
         return []
@@ -152,7 +152,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
 
 
 def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
-    """Draw each area with its prizes, for one credit staked (Québec s. 120)."""
+    """Draw each betting area of a wheel game with its prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
     draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44

@@ -14,14 +14,14 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
-from egm.kernel.touch import CalibrationError, fit
+from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
-from egm.staff.desk import Back, Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
+from egm.staff.desk import Back, Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
 from egm.staff.events import DeviceTest
 from egm.staff.words import BACK, build_column_titles, build_pair_table, say, say_code, say_plain
 
 
-class DeviceList(Place):
+class DeviceList(MenuPage):
     """Page of the service menu that lists all devices of the cabinet, with their faults."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -54,7 +54,7 @@ class DeviceList(Place):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE):
@@ -77,26 +77,26 @@ def _find_worst_fault(machine: Machine, kind: str) -> Words:
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenTest(Place):
+class ScreenTest(MenuPage):
     """Page of the service menu during which the screen runs its own test: colours, touch targets, tones."""
 
     pattern: Literal["display", "touch", "sound"]
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 
-class Calibration(Place):
+class Calibration(MenuPage):
     """Page of the touch-screen calibration: every touch counts as a cross, and the last one decides."""
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
@@ -107,15 +107,15 @@ class Calibration(Place):
             return refuse("not_offered")
         try:
             numbers = [int(word) for word in text.split()]
-            matrix = fit([*zip(numbers[::2], numbers[1::2], strict=True)])
+            matrix = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
         except (ValueError, CalibrationError):
             return Back(1, say("service.refused.touches"))
         signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))
-        return Do(Event(EventType.TEST, replace(signed, matrix=matrix)), places=1)
+        return Do(Event(EventType.TEST, replace(signed, matrix=matrix)), pages=1)
 
 
 @dataclass(frozen=True, slots=True)
-class OneDevice(Place):
+class OneDevice(MenuPage):
     """Page of one device: its identity, its last reports, and the tests of its kind."""
 
     name: str

@@ -124,17 +124,17 @@ def ask_who(machine: Machine, event: Event) -> None:
         _sign_out(machine, "done")
         return Do(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
-    place = SignIn(act_on, say(f"service.act.{act}"), permission=act)
-    _open(machine, place, authorisation.key or "attendant")
+    page = SignIn(act_on, say(f"service.act.{act}"), permission=act)
+    _open(machine, page, authorisation.key or "attendant")
     machine.state(ServiceDesk).menu = "attendant"
 
 
-def _open(machine: Machine, place: SignIn, by: str) -> None:
+def _open(machine: Machine, page: SignIn, by: str) -> None:
     """Open the service menu at the sign-in, and record by which key, or from the screen, it was opened."""
     desk = machine.state(ServiceDesk)
     opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
-    desk.open(place)
+    desk.open(page)
     desk.menu, desk.keyed = "operator", by != "screen"
 
 

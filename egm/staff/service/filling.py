@@ -9,9 +9,9 @@ from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
-from egm.staff.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.desk import Back, Do, Go, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.form import Field, FieldError, FieldKind, Form
-from egm.staff.service.sign_in import PLACES, SignIn
+from egm.staff.service.sign_in import PAGES, SignIn
 from egm.staff.words import BACK, say, say_money, say_number, say_plain
 
 _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 
 @dataclass(slots=True)
-class Filling(Place):
+class Filling(MenuPage):
     """Page of one staff form being filled in; ``values`` are the fields entered so far."""
 
     form: Form
@@ -74,17 +74,17 @@ class Filling(Place):
             return Go(
                 SignIn(
                     lambda machine, second: self._build_submission(
-                        machine, (person, second), places=1 + PLACES
+                        machine, (person, second), pages=1 + PAGES
                     ),
                     say("service.second_person"),
                     permission=self.form.permission,
                     not_id=person.id,
                 )
             )
-        return self._build_submission(machine, (person,), places=1)
+        return self._build_submission(machine, (person,), pages=1)
 
-    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], places: int) -> Move:
-        """Return the move that submits the form with its persons, then leaves the given number of places."""
+    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], pages: int) -> Move:
+        """Return the move that submits the form with its persons, then leaves the given number of pages."""
         values = {
             **self.form.values,
             **self.values,
@@ -92,7 +92,7 @@ class Filling(Place):
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return Do(self._build_event(machine, values), places=places)
+        return Do(self._build_event(machine, values), pages=pages)
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
         """Return the form's event with these values as its payload."""

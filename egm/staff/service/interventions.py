@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.sheet import Sheet, iter_sheets
 from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 
@@ -13,7 +13,7 @@ from egm.staff.words import BACK, build_column_titles, say, say_plain, say_time
 _LISTED: Final = 50
 
 
-class SheetList(Place):
+class SheetList(MenuPage):
     """Page of the sheets of the last interventions, newest first."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -34,24 +34,24 @@ class SheetList(Place):
         table = Table(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the sheet of the touched intervention."""
         selected_sheet = next((sheet for sheet in _list_last_sheets(machine) if sheet.id == action), None)
         return refuse("not_offered") if selected_sheet is None else Go(OneSheet(selected_sheet))
 
 
-class OneSheet(Place):
+class OneSheet(MenuPage):
     """Page of one intervention sheet, as it was when it was opened."""
 
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the page with the tables of the intervention sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 

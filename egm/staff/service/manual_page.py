@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
-from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.service.manual import CHAPTERS, Chapter, list_fault_codes
 from egm.staff.service.menu import Menu
 from egm.staff.words import BACK, build_pair_table, say, say_code
@@ -14,7 +14,7 @@ from egm.staff.words import BACK, build_pair_table, say, say_code
 _COLUMNS: Final = 2
 
 
-class Manual(Place):
+class Manual(MenuPage):
     """Page of the manual: the active faults, each with its remedy, and the chapters."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -42,7 +42,7 @@ class Manual(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class _Chapter(Place):
+class _Chapter(MenuPage):
     """Page of one chapter of the manual: its table, or a searchable list if the table is too wide."""
 
     chapter: Chapter
@@ -61,7 +61,7 @@ class _Chapter(Place):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the page of the touched line of the chapter."""
         rows = self.chapter.table(machine.state(Menu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
@@ -70,19 +70,19 @@ class _Chapter(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class _Line(Place):
+class _Line(MenuPage):
     """Page of one complete line of a chapter of the manual."""
 
     chapter: Chapter
     row: Row
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with each cell of the line next to the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_pair_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 

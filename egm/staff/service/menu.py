@@ -12,7 +12,7 @@ from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table
 from egm.kernel.side_by_side import SideBySide
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.staff.desk import Do, Go, MenuEntry, Move, Place, ServiceDesk, refuse
+from egm.staff.desk import Do, Go, MenuEntry, MenuPage, Move, ServiceDesk, refuse
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
 from egm.staff.service.filling import Filling
@@ -43,7 +43,7 @@ class Menu:
         return tuple(form for form in self.forms if form.subject == subject)
 
 
-class MainMenu(Place):
+class MainMenu(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -64,7 +64,7 @@ class MainMenu(Place):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
         if target == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
@@ -75,7 +75,7 @@ class MainMenu(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject(Place):
+class _Subject(MenuPage):
     """Page of one section of the main menu: its pages, then its forms."""
 
     subject: str
@@ -89,12 +89,12 @@ class _Subject(Place):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the touched page or form."""
         return _find_move(machine, action)
 
 
-class _Search(Place):
+class _Search(MenuPage):
     """Page of every line of the main menu, which the screen filters by the letters typed."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -107,7 +107,7 @@ class _Search(Place):
             actions=(BACK,),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the touched page or form."""
         return _find_move(machine, action)
 

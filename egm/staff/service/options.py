@@ -7,7 +7,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
-from egm.staff.desk import Go, MenuEntry, Move, Place, refuse
+from egm.staff.desk import Go, MenuEntry, MenuPage, Move, refuse
 from egm.staff.entries import Options
 from egm.staff.forms import OPTIONS
 from egm.staff.service.filling import Filling
@@ -25,7 +25,7 @@ from egm.staff.words import (
 _BETS: Final = ("bet_minimum", "bet_limit")
 
 
-class OptionList(Place):
+class OptionList(MenuPage):
     """Page of the operator's options: every approved game, and the minimum and maximum bet."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -70,7 +70,7 @@ class OptionList(Place):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.state(InstalledGames).denominations_cents:
@@ -79,7 +79,7 @@ class OptionList(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class OneGame(Place):
+class OneGame(MenuPage):
     """Page of the options of one game: on or off, and each of its denominations."""
 
     game_id: str
@@ -106,7 +106,7 @@ class OneGame(Place):
             ),
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the form that changes an option of the game."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")

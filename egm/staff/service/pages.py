@@ -17,7 +17,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.inventory import read_technical_sheet
 from egm.staff.words import (
     BACK,
@@ -49,7 +49,7 @@ _CLOCK_CHANGES: Final = 10
 
 
 @dataclass(slots=True)
-class Meters(Place):
+class Meters(MenuPage):
     """Page of every meter, under the profile's and the canonical names; in total, or by game and other dimensions."""
 
     by: str = ""
@@ -73,7 +73,7 @@ class Meters(Place):
         actions[0] = Action(id="whole", label=say("service.meters.whole"), enabled=bool(self.by))
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
@@ -126,7 +126,7 @@ def _format_local_value(machine: Machine, name: str, value: int) -> Words:
 
 
 @dataclass(slots=True)
-class Log(Place):
+class Log(MenuPage):
     """Page of one log of the journal, newest first, with as many entries as its rule requires."""
 
     log: logs.Log
@@ -140,7 +140,7 @@ class Log(Place):
         )
         return ServicePage(id="", title=say(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
@@ -176,7 +176,7 @@ def _format_entry_subject(record: Mapping[str, Any]) -> Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Place):
+class Listing(MenuPage):
     """Page of the service menu with tables only; ``title`` is the key of its title, ``tables`` creates its tables."""
 
     title: str
@@ -188,7 +188,7 @@ class Listing(Place):
             id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)
         )
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 

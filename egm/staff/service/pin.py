@@ -7,18 +7,18 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
-from egm.staff.desk import Back, MenuEntry, Move, Place, ServiceDesk, Stay, refuse
+from egm.staff.desk import Back, MenuEntry, MenuPage, Move, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import read_staff
 from egm.staff.words import BACK, say
 
 
-class OwnPin(Place):
+class OwnPin(MenuPage):
     """Page on which persons change their own PIN. The first input is stored only until it is repeated."""
 
     def __init__(self) -> None:
         self._typed = ""
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the new PIN, or for its repetition."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)

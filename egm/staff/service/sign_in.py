@@ -17,10 +17,10 @@ from egm.kernel.entries import Entry
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage, Words
 from egm.kernel.standing_faults import raise_fault
-from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
+from egm.people import Permission, Person, RecordedRoster, Roster, RosterError, load_recorded
 from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
-from egm.staff.desk import Go, Move, Place, refuse
+from egm.staff.desk import Go, MenuPage, Move, refuse
 from egm.staff.entries import (
     SIGN_IN_NOT_PERMITTED,
     STAFF_ADDED,
@@ -39,7 +39,7 @@ from egm.staff.words import BACK, say
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn(Place):
+class SignIn(MenuPage):
     """Page on which a person signs in; ``then`` returns the move that follows the sign-in.
 
     ``permission``: the permission that the person must have, or None for any person. ``not_id``: the number
@@ -51,12 +51,12 @@ class SignIn(Place):
     permission: Permission | None = None
     not_id: str = ""
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the staff number."""
         prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
-    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Accept the staff number, and continue with its PIN."""
         if action != "enter":
             return refuse("not_offered")
@@ -66,13 +66,13 @@ class SignIn(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class _Pin(Place):
+class _Pin(MenuPage):
     """Page on which a person types the PIN, opened from the page of the staff number: BACK leads there."""
 
     sign_in: SignIn
     number: str
 
-    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
+    def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page)
         """Return the page with the prompt for the PIN of the staff number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
@@ -104,8 +104,8 @@ _CHANGES: Final[Mapping[str, Entry[RosterChanged]]] = {
     "enabled": STAFF_ENABLED,
     "pin": STAFF_PIN,
 }
-#: The number of places that a sign-in occupies: number and PIN.
-PLACES = 2
+#: The number of pages that a sign-in occupies: number and PIN.
+PAGES = 2
 
 
 def read_staff(machine: Machine) -> None:
@@ -117,7 +117,7 @@ def read_staff(machine: Machine) -> None:
     """
     take_over_wrong_pins(machine)
     loaded_roster = machine.state(Roster)
-    recorded = Recorded.of(machine.memory.get(StaffKey.STAFF))
+    recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
     if loaded_roster.path is not None:
         try:
             roster, refused = load_recorded(loaded_roster.path, loaded_roster.spare, recorded)
@@ -149,7 +149,7 @@ def read_staff(machine: Machine) -> None:
                 digest=change.digest,
             ),
             entry_id=f"staff-{change.number}-{change.digest[:16]}",
-            state={StaffKey.STAFF: Recorded(change.number, change.digest).to_json()},
+            state={StaffKey.STAFF: RecordedRoster(change.number, change.digest).to_json()},
         )
 
 

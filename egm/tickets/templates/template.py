@@ -240,7 +240,7 @@ class Template(_Table):
         self._check_words()
         for language in self.locales:
             self._check_mandatory(language)
-        self._check_places()
+        self._check_positions_on_paper()
         return self
 
     def _check_words(self) -> None:
@@ -276,7 +276,7 @@ class Template(_Table):
                 f" edge (language {language})"
             )
 
-    def _check_places(self) -> None:
+    def _check_positions_on_paper(self) -> None:
         """Refuse a ticket template with duplicate line names, or with a line or bar code that runs off the paper."""
         names = [line.name for line in self.lines]
         if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -30,7 +30,7 @@ def test_no_line_of_a_device_or_a_host_is_open_before_the_self_test_has_ended(tm
 
     def opener(path, settings):
         seen.append(("device", host.is_symlink()))
-        raise LineLostError("not there")
+        raise LineLostError(str(path), "not there")
 
     async def scene() -> None:
         file = load_cabinet()

@@ -23,13 +23,13 @@ MAINS = sorted(
 
 
 @pytest.mark.parametrize("path", MAINS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_process_closes_itself_first(path):
+def test_every_process_makes_itself_private_first(path):
     """The first thing its ``main`` does, or ``command``'s, after what it says of itself."""
     body = path.read_text().partition(
         "\ndef main(" if "\ndef main(" in path.read_text() else "\ndef command("
     )[2]
     after = body.partition('"""')[2].partition('"""')[2].split()
-    assert after[0] == "close_process()", path
+    assert after[0] == "make_process_private()", path
 
 
 def test_nothing_a_cabinet_makes_is_for_others_whatever_the_mask_says(tmp_path):

@@ -116,7 +116,7 @@ def test_ioboard_status_round_trip(boot, levels, lost, first, changes):
     edges = []
     for place, level, unattended in changes:
         edges.append(ioboard.Edge(first, place, level, unattended))
-        first = ioboard.compute_next_number(first)
+        first = ioboard.compute_next_edge_number(first)
     status = ioboard.Status(boot=boot, levels=levels, lost=lost, edges=tuple(edges))
     assert whole(ioboard.cut, status.encode()) == [status]
 

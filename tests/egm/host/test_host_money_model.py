@@ -26,7 +26,7 @@ from egm.kernel.events import EventType
 from egm.money.host_money import HostMoney, Order
 from egm.money.keys import MoneyKey
 from egm.money.records.host import Redeeming, TransferKind, TransferStatus
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number
 from egm.tickets.redemption import Reason
@@ -86,7 +86,7 @@ class Machine:
         owed = values["credits"], len(self.room.journal.pending())
         self.room.close()
         self.past.update({name: values[name] for name in METERED})
-        clear_it(self.folder)
+        clear_with_decisions(self.folder)
         self.restart()
         assert self.owed_at_start == owed
 

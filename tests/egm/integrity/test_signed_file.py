@@ -15,7 +15,7 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
 from egm.kernel.events import EventType, State
 from egm.people import Person, Role, Roster
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import Menu, list_enabled_actions, pin_of
 from meters import Journal, Transaction, Transfer
@@ -204,7 +204,7 @@ def test_a_signed_file_can_be_put_back_after_an_authorised_clear(cabinet):
     cabinet.sign("1")
     cabinet.start()
     for _ in range(2):
-        clear_it(cabinet.folder.root)
+        clear_with_decisions(cabinet.folder.root)
         assert cabinet.start()["faults"] == set()
         cabinet.audited()
         printed = CliRunner().invoke(

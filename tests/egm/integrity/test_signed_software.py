@@ -148,6 +148,20 @@ def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, m
     assert room.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
 
 
+@pytest.mark.requirement("A-15")
+def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch):
+    """As if somebody had put a file beside the program after the release was made."""
+    listed = list_software_files(find_scope(maker.file))
+    monkeypatch.setattr(
+        "egm.verify.examine.list_software_files", lambda _: listed | {"egm/extra.py": maker.game}
+    )
+    room = start()
+    assert room.state is State.TILT
+    assert not room.engine.accepts(EventType.PLAY)
+    assert tilts(room) == {DIFFERS: ("self", "egm/extra.py"), CHECK: ("technician", "egm/extra.py")}
+    assert room.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
+
+
 def test_a_technician_cannot_talk_wrong_software_right(start, maker):
     maker.tamper()
     room = start()

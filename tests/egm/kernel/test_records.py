@@ -72,7 +72,7 @@ ENTRIES = {
     "game.carried": games.GameRecord,
     "game.choice": games.GameChoice,
     "progressive.won": games.MysteryWon,
-    "progressive.sealed": progressive.HeardPrize,
+    "progressive.sealed": progressive.ReceivedCommitment,
     "aft.complete": host.TransferRecord,
     "aft.failed": host.TransferRecord,
 }

@@ -83,3 +83,16 @@ def test_every_ring_is_as_long_as_the_rules_ask(journal):
     assert [e.record["n"] for e in ENTRIES.read_log(journal, Log.TRANSFERS, 2)] == [39, 38]
     assert {e.kind for e in ENTRIES.read_log(journal, Log.EVENTS)} == {"voucher.out", "aft.complete"}
     assert list(ENTRIES.read_log(journal, Log.SOFTWARE)) == []
+
+
+@pytest.mark.requirement("E-05", "E-06", "E-07", "E-09", "J-18", "A-16")
+@pytest.mark.parametrize("log", Log)
+def test_a_log_shows_what_was_before_a_restart(tmp_path, log):
+    kind = "fault.raised" if log is Log.EVENTS else ENTRIES.list_kinds_of_log(log)[0]
+    with Journal.open(tmp_path, now=clock) as journal:
+        earlier = say(journal, kind)
+    with Journal.open(tmp_path, now=clock) as journal:
+        say(journal, "power.up")
+        later = say(journal, kind)
+        shown = [entry.id for entry in ENTRIES.read_log(journal, log) if entry.kind == kind]
+        assert shown == [later.id, earlier.id]

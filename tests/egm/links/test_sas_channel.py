@@ -12,7 +12,7 @@ from egm.links.sas.codec import ACK, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.poll import VARIABLE, Poll
-from egm.links.sas.wire import Elsewhere, GeneralPoll, LongPoll
+from egm.links.sas.wire import GeneralPoll, LongPoll, MessageToOther
 from egm.testing.machine import MachineRig
 from egm.testing.sas import Bench, attach
 
@@ -159,27 +159,27 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     channel = Channel(1, {0x72: order}, now_ns=0)
     frame = append_crc(bytes.fromhex("017202FF00"))
 
-    def heard(message: GeneralPoll | LongPoll | Elsewhere) -> bytes:
+    def heard(message: GeneralPoll | LongPoll | MessageToOther) -> bytes:
         actions = list(channel.hear(message, 0))
         return next((action.data for action in actions if isinstance(action, Send)), b"")
 
     assert heard(LongPoll(frame)) == b""
     assert list(channel.busy(LongPoll(frame))) == [Send(b"\x01\x00")]
     list(channel.post(SasException(0x69), 0))  # the transfer is done
-    heard(Elsewhere(0))
+    heard(MessageToOther(0))
     assert heard(GeneralPoll(1)) == b"\x69"
-    heard(Elsewhere(0))
+    heard(MessageToOther(0))
     assert heard(LongPoll(frame)) == b""
     list(
         channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
     )  # "pending": said too late
-    heard(Elsewhere(0))
+    heard(MessageToOther(0))
     actions = list(channel.hear(GeneralPoll(1), 15_000_000_000))
     assert actions == [Send(b"\x69")]  # the host is told again that it is done
-    heard(Elsewhere(0))
+    heard(MessageToOther(0))
     heard(LongPoll(frame))
     list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
-    heard(Elsewhere(0))
+    heard(MessageToOther(0))
     assert list(channel.hear(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
 
 

@@ -11,10 +11,10 @@ from egm.links.sas.requests import find_frame_size
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import (
     Broken,
-    Elsewhere,
     GeneralPoll,
     LenientFraming,
     LongPoll,
+    MessageToOther,
     StrictFraming,
     mark_message,
 )
@@ -78,8 +78,8 @@ def test_a_wakeup_bit_in_the_middle_begins_anew() -> None:
 
 def test_messages_to_others_are_passed_over() -> None:
     other = append_crc(bytes.fromhex("02 2F 03 00 00 00"))
-    assert hear(strict(), mark_message(other) + mark_message(READ)) == [Elsewhere(2), LongPoll(READ)]
-    assert hear(lenient(), other + READ) == [Elsewhere(2), LongPoll(READ)]
+    assert hear(strict(), mark_message(other) + mark_message(READ)) == [MessageToOther(2), LongPoll(READ)]
+    assert hear(lenient(), other + READ) == [MessageToOther(2), LongPoll(READ)]
 
 
 def test_a_wrong_crc_is_broken() -> None:

@@ -7,7 +7,7 @@ from egm.host.ticket_port import HostTickets
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.testing.clearing import build_paid_decision, clear_it
+from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.desk import TicketDesk
@@ -19,7 +19,9 @@ def cleared(room: MachineRig, folder, **options) -> MachineRig:
     """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
     credit_cents = room.credit_cents
     room.close()
-    clear_it(folder, **({"credit_1_cashable": build_paid_decision(credit_cents)} if credit_cents else {}))
+    clear_with_decisions(
+        folder, **({"credit_1_cashable": build_paid_decision(credit_cents)} if credit_cents else {})
+    )
     return MachineRig(folder, devices=("printer",), **options).boot()
 
 
@@ -132,7 +134,7 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, t
     again.ledger.credit_stacked_paper()
     again.ledger.vend_confirmed()
     again.close()
-    clear_it(tmp_path, credit_1_cashable=build_paid_decision(2000))
+    clear_with_decisions(tmp_path, credit_1_cashable=build_paid_decision(2000))
     for path, data in before.items():
         path.write_bytes(data)
     for _ in range(2):  # a second clear does not forget it either
@@ -141,4 +143,4 @@ def test_a_ledger_put_back_to_an_earlier_day_is_found_across_a_clear_too(room, t
         again.offer_ticket(number)
         assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
         again.close()
-        clear_it(tmp_path)
+        clear_with_decisions(tmp_path)

@@ -25,7 +25,7 @@ from egm.testing.clearing import (
     build_carried_decision,
     build_clearance,
     build_paid_decision,
-    clear_it,
+    clear_with_decisions,
     read_clear_time,
 )
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
@@ -44,7 +44,7 @@ LOSS, SOLD = 2, ("printer", "hopper")
 def again(room: MachineRig, folder: Path, *, make=None, **decisions: Decision) -> MachineRig:
     """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
     room.close()
-    clear_it(folder, **decisions)
+    clear_with_decisions(folder, **decisions)
     made = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
     assert wrong(made) == []
     return made
@@ -336,7 +336,7 @@ def test_coins_under_way_are_paid_on_or_settled_for_the_rest(tmp_path):
     assert room.state is State.PAYING
     assert room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
     room.close()
-    clear_it(tmp_path, payout_1=build_paid_decision(cents - 200))
+    clear_with_decisions(tmp_path, payout_1=build_paid_decision(cents - 200))
     room = MachineRig(tmp_path, devices=SOLD).boot()
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     values = room.journal.meters().values

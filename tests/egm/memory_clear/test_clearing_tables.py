@@ -7,7 +7,7 @@ from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
 from egm.memory_clear.carrying import inspect_claims
 from egm.play.records.tables import list_standing_tables
-from egm.testing.clearing import build_paid_decision, clear_it
+from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -35,7 +35,7 @@ def evening(tmp_path, monkeypatch):
                 (each.id for each in inspect_claims(state, FEATURES).proposals if "table:" in each.id), ""
             )
             renamed = {digest if name == "table" else name: act for name, act in decisions.items()}
-            clear_it(state, **renamed)
+            clear_with_decisions(state, **renamed)
             return owed
 
         def wrong(self):

@@ -126,6 +126,7 @@ def test_a_void_game_gives_each_kind_its_own_stake_back(make):
 
 
 # ---------------------------------------------------------------------------------------------- tickets
+@pytest.mark.requirement("D-04", "D-12")
 def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such(make, generous):
     room = gift(make(generous), restricted=300).insert(100)
     room.cash_out_ticket()
@@ -139,7 +140,9 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     room.ledger.vend_confirmed()
     assert kinds(room) == (300, 0, 0)
     meters = room.journal.meters().values
-    assert meters["ticket_out.promo_restricted.value"] == meters["ticket_in.promo_restricted.value"] == 300
+    for way in ("out", "in"):
+        name = f"ticket_{way}.promo_restricted"
+        assert (meters[f"{name}.value"], meters[f"{name}.count"]) == (300, 1)
     assert room.store.get(number).state is TicketState.REDEEMED
 
 

@@ -165,13 +165,15 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(wager=st.integers(1, 999))
     def feed_the_level(self, wager):
         before, after = self.model.level, self.model.level.contribute(wager)
-        self.append(*posting.step("toy", before, after), state={"level:toy": after.to_json()})
+        self.append(
+            *posting.build_change_transfers("toy", before, after), state={"level:toy": after.to_json()}
+        )
         self.model.level = after
 
     @rule()
     def hit_the_level(self):
         won, after = self.model.level.hit()
-        flows = posting.step("toy", self.model.level, after)
+        flows = posting.build_change_transfers("toy", self.model.level, after)
         paid = Transfer("house:progressive:toy", "credit:1:cashable", won)
         self.append(*flows, paid, state={"level:toy": after.to_json()})
         self.model.level = after

@@ -17,7 +17,7 @@ from egm.money.disputed import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
-from egm.testing.clearing import build_paid_decision, clear_it
+from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
 from egm.testing.service_menu import Menu
 from meters.keys import MachineKey
@@ -184,7 +184,9 @@ def test_a_rest_at_a_clear_of_the_memory_is_paid_once(tmp_path, coins_first, by_
     hopper_pays(room, 5)
     assert room.credit_cents == 25
     room.close()
-    clear_it(tmp_path / "state", **({"credit_1_cashable": build_paid_decision(25)} if by_hand else {}))
+    clear_with_decisions(
+        tmp_path / "state", **({"credit_1_cashable": build_paid_decision(25)} if by_hand else {})
+    )
     room = MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     if by_hand:

@@ -43,7 +43,8 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(room):
     assert room.store.get(number).state is TicketState.ISSUED
     room.report_print_state(PrintState.TAKEN)
     assert room.machine.memory.get(MoneyKey.PRINT) is None
-    assert room.journal.meters().values["ticket_out.cashable.value"] == 2000
+    meters = room.journal.meters().values
+    assert (meters["ticket_out.cashable.value"], meters["ticket_out.cashable.count"]) == (2000, 1)
 
 
 @pytest.mark.requirement("H-02")

@@ -12,7 +12,7 @@ from egm.memory_clear.carrying import inspect_claims
 from egm.money.disputed import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Role
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, PowerCutError
@@ -176,7 +176,7 @@ def test_a_clear_carries_it_over_to_be_ruled_on(disputed, tmp_path):
     disputed.close()
     found = inspect_claims(tmp_path, FEATURES)
     assert sum(claim.proposed.amount for claim in found.proposals) == 2000
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     decide(again, "good")
     assert again.journal.balance_cents(VOUCHERS) == 2000

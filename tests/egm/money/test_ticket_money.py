@@ -16,7 +16,7 @@ from egm.kernel.keys import KernelKey
 from egm.money.disputed import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import OPENED, MachineRig
 from egm.tickets.cage import Cage
 from egm.tickets.copies import FILE_NAME
@@ -533,7 +533,7 @@ def test_a_journal_that_lacks_what_was_paid_plays_and_pays_nothing(tmp_path, way
     assert not again.records("game.start")
     assert not again.records("handpay.pending")
     again.close()
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "journal_short" not in cleared.machine.faults
     assert cleared.credit_cents == 10000
@@ -547,7 +547,7 @@ def test_a_ticket_that_a_cleared_journal_knew_of_is_good_afterwards(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(10000)
     number = room.cash_out_ticket()
     room.close()
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     cleared.offer_ticket(number)
     cleared.ledger.credit_stacked_paper()

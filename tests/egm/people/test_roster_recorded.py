@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
-from egm.people import Person, Recorded, Role, Roster, pins
+from egm.people import Person, RecordedRoster, Role, Roster, pins
 from egm.people.pins import PinDigest
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
@@ -122,7 +122,7 @@ def test_changes_are_recorded_with_the_digest_of_the_whole_roster(place):
         place.room.records(f"staff.{what}")[n]["digest"] for n, what in enumerate(("added", "added"))
     ]
     assert roster.has_valid_seal
-    assert Recorded.of(place.room.journal.state("staff")) == Recorded(2, roster.digest)
+    assert RecordedRoster.of(place.room.journal.state("staff")) == RecordedRoster(2, roster.digest)
     assert Roster.load(place.spare).changes == roster.changes
     assert place.fault is None
 
@@ -259,7 +259,7 @@ def test_a_clear_carries_the_roster_into_the_new_journal(place):
     )  # fmt: skip
     assert "cleared" in said
     with open_view(place.folder) as view:
-        assert Recorded.of(view.state("staff")) == Recorded(2, Roster.load(place.path).digest)
+        assert RecordedRoster.of(view.state("staff")) == RecordedRoster(2, Roster.load(place.path).digest)
     place.start()
     assert place.sign_in("2") == ""
     assert place.fault is None
@@ -325,7 +325,7 @@ def test_a_journal_entry_that_the_machine_has_not_sealed_says_nothing_of_persons
     text = forged(place)
     digest = json.loads(text)["changes"][-1]["digest"]
     before = place.room.journal.sequence
-    write_undeclared(place.room.machine, "staff.added", state={"staff": Recorded(3, digest).to_json()})
+    write_undeclared(place.room.machine, "staff.added", state={"staff": RecordedRoster(3, digest).to_json()})
     path, taken = place.folder / "journal.sqlite", place.folder.parent / "taken.sqlite"
     forgery = sqlite3.connect(taken)
     with contextlib.closing(sqlite3.connect(path)) as database:

@@ -267,6 +267,20 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
     room.close()
 
 
+@pytest.mark.requirement("F-11", "C-04")
+def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp_path):
+    room = MachineRig(tmp_path, profile="quebec-vlt", games=("river-wheel",)).boot().insert(2000)
+    assert room.machine.selection.denomination_cents == 25
+    room.engine.handle(EventType.BET, value=10)
+    assert room.machine.selection.bet_credits == 10  # $2.50
+    room.engine.handle(EventType.BET, value=12)  # $3.00, which the game offers
+    assert 12 in room.machine.games["river-wheel"].bet_options
+    assert (room.notice, room.machine.selection.bet_credits) == ("refused.bet_is_offered", 10)
+    room.play()
+    assert room.credit_cents == 2000 - 250
+    room.close()
+
+
 @pytest.mark.requirement("F-02", "N-06")
 def test_no_play_without_the_credit_for_it(tmp_path):
     room = MachineRig(tmp_path).boot()

@@ -1,5 +1,6 @@
 """Prizes in kind: won by name, owed through any cut, delivered or paid in money, and never both."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -361,3 +362,26 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     write_undeclared(room.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in found for found in verified(room))
     room.close()
+
+
+# ---------------------------------------------------------------------------------------------- the return
+@pytest.mark.requirement("C-09")
+@pytest.mark.parametrize("counted", ["nothing", "reset", "all"])
+def test_prizes_in_kind_do_not_help_a_game_over_the_least_return(tmp_path, counted):
+    """The things of this game are worth far more than its stakes; only its pairs of pears count."""
+    poor = tmp_path / "poor.toml"
+    poor.write_text(GAME.read_text().replace("pays = { 2 = 4 }", "pays = { 2 = 3 }"))
+    place = load_profile(a_place(tmp_path))
+    place = place.model_copy(
+        update={"progressives": place.progressives.model_copy(update={"counted": counted})}
+    )
+    for least, is_admitted in (("0.75", True), ("0.76", False)):
+        returns = place.returns.model_copy(update={"reels": Fraction(least)})
+        admitted, refused = admit_games(
+            (GameSlot(game=str(poor)),), place.model_copy(update={"returns": returns})
+        )
+        assert bool(admitted) is is_admitted
+        if is_admitted:
+            assert admitted["fair"].least_return == Fraction(3, 4)
+        else:
+            assert "returns 75.0000 %" in refused[0].reason

@@ -224,7 +224,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
             level = level.change(value)
         else:
             continue
-        move(posting.step("p", before, level))
+        move(posting.build_change_transfers("p", before, level))
         posting.compare("p", level, balances.__getitem__)
     assert sum(balances.values()) == 0
     assert -balances["pool:p:startup"] == level.seeded

@@ -117,15 +117,24 @@ def test_every_level_is_shown_at_the_machine(room):
     lines = {
         translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in given_up.rows
     }
-    assert lines["Amount displayed"] == "$300.42"
-    assert lines["Exact amount, in cents"] == "210300/7"
-    assert lines["Increment, share of each wager"] == "1/70"
+    assert lines == {
+        "Amount displayed": "$300.42",
+        "Exact amount, in cents": "210300/7",
+        "Starting amount": "$300.00",
+        "Highest amount": "-",
+        "Increment, share of each wager": "1/70",
+        "Increment of the hidden pool, share of each wager": "0",
+        "Hidden pool, in cents": "0",
+        "Overflow, in cents": "0",
+        "Number of hits": "0",
+        "Total won": "$0.00",
+    }
     shared = tables["SHARED (SHARED)"]
     assert translate_words(shared.rows[1].cells[1], "en") == "Not linked"
 
 
-@pytest.mark.requirement("E-01")
-def test_a_level_won_is_in_the_recall_of_its_game(tmp_path):
+@pytest.mark.requirement("E-01", "D-18")
+def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     room.play()
     room.shown()
@@ -133,4 +142,9 @@ def test_a_level_won_is_in_the_recall_of_its_game(tmp_path):
     menu.touch(menu.page.tables[0].rows[0].action)
     lines = menu.lines()
     assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("$16.00", "$15.00")
+    menu.home().touch("leave")
+    menu.sign_in(Role.TECHNICIAN).touch("levels")
+    (won,) = (t for t in menu.page.tables if translate_words(t.title, "en") == "Top (three-levels.top.50)")
+    lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in won.rows}
+    assert (lines["Number of hits"], lines["Total won"]) == ("1", "$15.00")
     room.close()

@@ -38,7 +38,7 @@ from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import encode_canonical_json
 from paytables.cards import Shoe, parse_cards
@@ -253,7 +253,7 @@ def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
     begin(machine)
     decide(machine)
     machine.close()
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     machine = room_of(tmp_path).boot()
     assert machine.hands.told[-1].progressives[0].amount_cents == 1000_05
     machine.shown()

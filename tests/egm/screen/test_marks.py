@@ -240,7 +240,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     assert (
         view.snapshot.bet_credits == marks.compute_slip_cost(game, view.slip, 1) == 4
     )  # the bonus doubles it, twice
-    assert marks.build_slip_from_wager(wager).asked == view.slip.asked
+    assert marks.build_slip_from_wager(wager).with_first_card == view.slip.with_first_card
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
     for _ in marks.list_draws_on_offer(game)[1:]:
         view = laid(view, theme, source, "draws")

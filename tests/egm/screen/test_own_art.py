@@ -273,12 +273,12 @@ def test_a_file_that_is_another_by_now_is_not_decoded(mine, theme, capfd):
 def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_looks(mine, theme, capfd):
     loaded = load_game(mine)
     game = build_game_view(loaded)
-    studio = SoundStore()
-    studio.store_game_sounds(game)
+    sound_store = SoundStore()
+    sound_store.store_game_sounds(game)
     own = build_own_family_name(game)
-    most = max(map(abs, memoryview(studio.get("turn", own)).cast("h")))
+    most = max(map(abs, memoryview(sound_store.get("turn", own)).cast("h")))
     assert 0.9 * CHANNELS["turn"] < most / 32767 <= CHANNELS["turn"]
-    soft = max(map(abs, memoryview(studio.get("win_1", own)).cast("h")))
+    soft = max(map(abs, memoryview(sound_store.get("win_1", own)).cast("h")))
     assert soft == 900  # as it was
 
     told = []
@@ -293,8 +293,8 @@ def test_its_sounds_are_heard_softened_to_their_channels_and_the_rest_are_its_lo
         def level(self, *_):
             pass
 
-    sounds = Sounds(theme, CarrierListener(), studio)
-    studio.request_families = lambda *_: None  # nothing is made: only what it brings is there
+    sounds = Sounds(theme, CarrierListener(), sound_store)
+    sound_store.request_families = lambda *_: None  # nothing is made: only what it brings is there
     view = shown(build_idle_view((game,), game, "en"), game, played(loaded, "mine/1", 3))
     sounds.follow(View(), view)
     before = view

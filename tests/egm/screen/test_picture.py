@@ -270,7 +270,7 @@ def test_in_no_scene_is_a_place_hidden_or_covered(published, outcomes, theme, la
             ]
     for name, view in scenes:
         picture.draw(surface, view)
-        places = [pygame.Rect(*map(round, place)) for place in picture.places(view)]
+        places = [pygame.Rect(*map(round, place)) for place in picture.list_target_rects(view)]
         for i, place in enumerate(places):
             assert place.collidelist(places[:i]) < 0, f"{name}: {place} covers part of another"
         seen_at = []

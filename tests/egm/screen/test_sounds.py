@@ -149,16 +149,16 @@ def test_a_loop_meets_itself_without_a_click(cue):
 
 
 def test_the_process_that_makes_sounds_gives_them_whole_and_refuses_what_it_does_not_know():
-    studio = SoundStore()
-    studio.request_families("keno")
+    sound_store = SoundStore()
+    sound_store.request_families("keno")
     until = time.monotonic() + 60
-    while None in {studio.get(cue, "keno") for cue in ("credit", "key")} and time.monotonic() < until:
+    while None in {sound_store.get(cue, "keno") for cue in ("credit", "key")} and time.monotonic() < until:
         time.sleep(0.05)
-    studio.close()
-    assert studio.get("credit", "keno") == synthesise_cue("credit", "keno")
-    assert studio.get("key", "keno") == synthesise_cue("key", "")
-    assert studio.get("credit", "aurora") is None
-    assert studio.get("../credit", "keno") is None
+    sound_store.close()
+    assert sound_store.get("credit", "keno") == synthesise_cue("credit", "keno")
+    assert sound_store.get("key", "keno") == synthesise_cue("key", "")
+    assert sound_store.get("credit", "aurora") is None
+    assert sound_store.get("../credit", "keno") is None
     asked = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
     refused = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
@@ -361,18 +361,18 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     """And with one, a sound that is not made yet is left out rather than waited for."""
     monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
     pygame.mixer.quit()
-    studio = SoundStore()
-    deaf = Mixer(studio)
+    sound_store = SoundStore()
+    deaf = Mixer(sound_store)
     assert not deaf.on
     sounds = Sounds(theme, deaf)
     view = shown(rest, game, outcomes[game.id].little)
     sounds.follow(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    hearing = Mixer(studio)
+    hearing = Mixer(sound_store)
     assert hearing.on
     hearing.play("win_4", "comet", "lead", 1.0)
     assert not pygame.mixer.get_busy()
-    studio._made["key", COMMON] = synthesise_cue("key", "")
+    sound_store._made["key", COMMON] = synthesise_cue("key", "")
     hearing.play("key", "comet", "touch", 1.0)
     assert pygame.mixer.get_busy()
     pygame.mixer.quit()

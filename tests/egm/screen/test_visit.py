@@ -173,6 +173,20 @@ def test_the_win_and_the_message_of_one_game_do_not_stand_on_the_next(visit):
     assert at.view.snapshot.win_cents == 300  # the last game of this player on this game
 
 
+@pytest.mark.requirement("C-16")
+def test_the_last_bet_result_and_win_stay_in_sight_until_the_player_acts(visit):
+    at = visit(*MAPLES)
+    at.do(at.room.insert, 2000).happen(EventType.BET, value=2).play_out()
+    for _ in range(2):
+        figures = compute_meter_figures(at.stage)
+        assert (figures.bet_credits, figures.win_cents) == (2, 600)
+        assert find_last_step(at.view).stops == MAPLES
+        assert "6.00" in at.bar
+        at.wait(10)
+    at.happen(EventType.BET, value=1)
+    assert compute_meter_figures(at.stage).bet_credits == 1
+
+
 def test_after_cash_out_the_bar_says_where_the_money_is_and_then_what_comes_next(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()

@@ -22,7 +22,7 @@ from websockets.frames import CloseCode
 from websockets.sync.client import connect
 
 import egm.screen.web as web_module
-from egm.links.screen.client import Heard as NoNews
+from egm.links.screen.client import PollResult as NoNews
 from egm.screen.app import App, Tap
 from egm.screen.audio.scores import synthesise_cue
 from egm.screen.audio.synthesis import RATE
@@ -33,7 +33,7 @@ from egm.screen.web import (
     BrowserMessage,
     Web,
     choose_fitting_layout,
-    encode_pieces,
+    encode_bands,
     find_changed_bands,
     read_input,
 )
@@ -49,7 +49,7 @@ def web(theme, tmp_path):
 
 def ask(web, path="/", host=None, session="", more=()):
     """One HTTP request as bytes; the status, the headers and the body."""
-    port = web._door.port
+    port = web._access.port
     lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Connection: close", *more]
     if session:
         lines.append(f"Authorization: Bearer {session}")
@@ -66,7 +66,7 @@ def ask(web, path="/", host=None, session="", more=()):
 
 def enter(web):
     """Use the address; the session its page holds."""
-    status, headers, body = ask(web, web.address.split(str(web._door.port), 1)[1])
+    status, headers, body = ask(web, web.address.split(str(web._access.port), 1)[1])
     assert status == 200
     assert not [name for name in headers if name.lower() == "set-cookie"]
     return re.search(r'let session = "(\w+)";', body)[1]
@@ -74,7 +74,7 @@ def enter(web):
 
 @contextmanager
 def linked(web, session, origin=None, **headers):
-    port = web._door.port
+    port = web._access.port
     with connect(
         f"ws://127.0.0.1:{port}/link",
         origin=origin or f"http://127.0.0.1:{port}",
@@ -88,7 +88,7 @@ def linked(web, session, origin=None, **headers):
 
 def knows(web, session):
     """Whether a session is let in: a sound is asked for with it."""
-    web._studio._made["turn", "keno"] = synthesise_cue("turn", "keno")
+    web._sound_store._made["turn", "keno"] = synthesise_cue("turn", "keno")
     return ask(web, "/sound/keno/turn.wav", session=session)[0] == 200
 
 
@@ -107,18 +107,18 @@ def draw(web, view, tries=2000):
 def test_the_address_opens_once_and_then_belongs_to_that_browser(web, tmp_path):
     address = web.address
     session = enter(web)
-    path = address.split(str(web._door.port), 1)[1]
+    path = address.split(str(web._access.port), 1)[1]
     assert ask(web, path)[0] == 403, "spent"
     assert knows(web, session)
     fresh = (tmp_path / "screen.url").read_text().strip()
     assert fresh == web.address != address
     assert (tmp_path / "screen.url").stat().st_mode & 0o077 == 0
-    assert ask(web, fresh.split(str(web._door.port), 1)[1])[0] == 200
+    assert ask(web, fresh.split(str(web._access.port), 1)[1])[0] == 200
 
 
 def test_a_session_ends_when_its_browser_is_not_heard_for_long(web):
     now = [1000.0]
-    web._door._clock = lambda: now[0]
+    web._access._clock = lambda: now[0]
     session = enter(web)
     for _ in range(4):  # heard now and then, it lives on
         now[0] += IDLE_SECONDS - 1
@@ -157,7 +157,7 @@ def test_only_so_many_browsers_are_known_at_once(web):
 def test_what_a_browser_sends_by_itself_opens_nothing(web):
     """A cookie goes to every port of this computer, another user's server's too: there is none, and none is heard."""
     session = enter(web)
-    cookies = f"egm_{web._door.port}={session}; session={session}"
+    cookies = f"egm_{web._access.port}={session}; session={session}"
     assert refused(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
     assert refused(web, None, Cookie=cookies, Authorization=f"Bearer {session}") == CloseCode.POLICY_VIOLATION
     status, headers, body = ask(web, "/", more=[f"Cookie: {cookies}"])
@@ -199,21 +199,21 @@ def test_a_stranger_gets_nothing(web, path, status):
 
 
 def test_another_host_name_is_refused_even_with_the_token(web):
-    path = web.address.split(str(web._door.port), 1)[1]
+    path = web.address.split(str(web._access.port), 1)[1]
     assert ask(web, path, host="evil.example:80")[0] == 421
     assert ask(web, path)[0] == 200, "and the token was not spent"
 
 
 def test_a_page_of_another_origin_cannot_link(web):
     session = enter(web)
-    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{web._door.port + 1}"):
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{web._access.port + 1}"):
         with pytest.raises(InvalidStatus) as refusal, linked(web, session, origin):
             pass
         assert refusal.value.response.status_code == 403
 
 
 def test_the_page_runs_its_own_script_and_nothing_else(web):
-    _, headers, body = ask(web, web.address.split(str(web._door.port), 1)[1])
+    _, headers, body = ask(web, web.address.split(str(web._access.port), 1)[1])
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
@@ -269,8 +269,8 @@ def test_the_last_browser_is_served_and_the_one_before_is_told(web):
 
 
 def test_a_port_in_use_is_named(web, theme):
-    with pytest.raises(OSError, match=f"port {web._door.port} on 127.0.0.1"):
-        Web(theme, port=web._door.port, scale=0.1)
+    with pytest.raises(OSError, match=f"port {web._access.port} on 127.0.0.1"):
+        Web(theme, port=web._access.port, scale=0.1)
 
 
 @given(
@@ -366,7 +366,7 @@ def test_a_piece_that_was_sent_is_kept_nowhere(theme):
 
     before = files()
     for _ in range(50):
-        message = encode_pieces(surface, [(0, BAND), (BAND, BAND)])
+        message = encode_bands(surface, [(0, BAND), (BAND, BAND)])
     assert files() == before
     sizes = struct.unpack_from(">HHH", message), struct.unpack_from(">HHI", message, 6)
     assert sizes[0] == (320, 2 * BAND, 2)
@@ -385,7 +385,7 @@ def said_first(session):
 
 
 def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web):
-    session, port = enter(web), web._door.port
+    session, port = enter(web), web._access.port
     asked = (
         f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -459,11 +459,11 @@ def test_changed_rows_are_found_and_joined():
     assert find_changed_bands(bytes(before), bytes(after), width, height) == [(BAND, 2 * BAND)]
     assert find_changed_bands(bytes(before), bytes(before), width, height) == []
     surface = pygame.Surface((width, height))
-    assert encode_pieces(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
+    assert encode_bands(surface, [])[:6] == struct.pack(">HHH", width, height, 0)
 
 
 def test_sounds_go_to_who_was_let_in_and_are_whole_wave_files(web):
-    web._studio._made["turn", "keno"] = synthesise_cue("turn", "keno")
+    web._sound_store._made["turn", "keno"] = synthesise_cue("turn", "keno")
     assert ask(web, "/sound/keno/turn.wav")[0] == 404
     session = enter(web)
     _, headers, body = ask(web, "/sound/keno/turn.wav", session=session)
@@ -497,7 +497,7 @@ def test_a_sound_is_told_to_the_browser_that_looks_and_a_loop_to_the_next_one_to
 
 def test_a_browser_that_has_gone_quiet_does_not_keep_the_screen_from_closing(theme, tmp_path):
     web = Web(theme, scale=0.2, address_file=tmp_path / "screen.url")
-    port = web._door.port
+    port = web._access.port
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     upgrade = f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
     upgrade += f"Connection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
@@ -514,7 +514,7 @@ def test_who_opens_many_connections_and_says_nothing_keeps_nobody_out(web):
     with contextlib.ExitStack() as stack, linked(web, enter(web)) as link:
         draw(web, View(now=1.0))
         assert isinstance(link.recv(timeout=20), bytes)
-        port = web._door.port
+        port = web._access.port
         for number in range(300):
             half = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
             half.sendall(f"GET /?{number} HTTP/1.1\r\nHost: 127.0".encode())
@@ -538,7 +538,7 @@ def draw_after(web, link):
 
 def test_a_request_that_says_half_is_ended_soon(web):
     assert web_module._ENTRY_SECONDS <= 5
-    with socket.create_connection(("127.0.0.1", web._door.port), timeout=20) as half:
+    with socket.create_connection(("127.0.0.1", web._access.port), timeout=20) as half:
         half.sendall(b"GET / HTTP/1.1\r\nHost:")
         with contextlib.suppress(ConnectionError):
             assert half.recv(1) == b""
@@ -573,7 +573,7 @@ def test_a_request_that_says_half_is_ended_soon(web):
     ],
 )
 def test_a_malformed_request_leaves_no_word_in_the_log(web, lines, caplog, capfd):
-    port = web._door.port
+    port = web._access.port
     filled = {"host": f"Host: 127.0.0.1:{port}", "origin": f"Origin: http://127.0.0.1:{port}"}
     filled["key"] = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13"
     with socket.create_connection(("127.0.0.1", port), timeout=20) as link:

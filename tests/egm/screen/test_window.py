@@ -11,7 +11,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import Alive, Hello, decode
-from egm.kernel.touch import CROSSES, UNIT, fit
+from egm.kernel.touch import CROSSES, UNIT, fit_calibration
 from egm.links.screen.client import Client
 from egm.screen.app import App, Tap, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import Sounds
@@ -249,7 +249,7 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
     (told,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
     assert told.value == "crosses"
     numbers = [int(word) for word in told.options["input"].split()]
-    touch = fit([*zip(numbers[::2], numbers[1::2], strict=True)])
+    touch = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
     shown(pages.pattern("touch"), touch=touch)
     wide, high = window.picture.layout.size
     for number in (0, 5):

@@ -15,7 +15,7 @@ from egm.play.records.games import open_game
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
@@ -151,7 +151,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     machine, page = rooms[0].machine, PlayList()
     (listed,) = page.page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
-    detail = page.answer(machine, str(listed.rows[0].action), "").place
+    detail = page.answer(machine, str(listed.rows[0].action), "").page
     (choices,) = [table for table in detail.page(machine).tables if "choices" in str(table.title)]
     said = [row.cells[0].values["position"] for row in choices.rows]
     assert said == [seat + 1 for seat, *_ in ANSWERS]
@@ -270,7 +270,7 @@ def test_a_clear_draws_no_card_again_for_a_seat_behind_its_round(seats, tmp_path
     for again in range(2):
         rooms[0].close()
         if is_over or not again:
-            clear_it(tmp_path)
+            clear_with_decisions(tmp_path)
         rooms = seats(GAME, count=3)
         if not is_over and not again:
             for room in rooms:

@@ -13,7 +13,7 @@ from egm.play.records.tables import is_played_in_common, list_standing_tables, r
 from egm.play.tables import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
@@ -240,7 +240,7 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
     one.machine.state(SharedTable).close(digest_of(one))
     assert [room.state for room in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     one.close()
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     one, two, three = again = seats(QUEBEC, count=3)
     for room in (one, three):
         room.shown()

@@ -24,7 +24,7 @@ from egm.seats.table import SharedTable
 from egm.seats.wheel import deliver_numbers, process_device_report, process_phase
 from egm.staff.events import Authorisation, RulingForm
 from egm.staff.service.key_switches import iter_concerned_positions
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, PowerCutError
@@ -389,7 +389,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, WheelPhase.NUMBER, number=17)
     room.close()
-    clear_it(tmp_path / "state")
+    clear_with_decisions(tmp_path / "state")
     room = started(tmp_path)
     deliver_numbers(room.machine)
     room.shown()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from egm.app.features import REGISTERS
 from egm.app.view import snapshot
 from egm.devices import interface as device
 from egm.devices.interface import Note, PrintState
@@ -12,6 +13,7 @@ from egm.money.host_money import HostMoney, Inquiry
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
+from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 
@@ -40,7 +42,7 @@ def menu(tmp_path):
     room.close()
 
 
-@pytest.mark.requirement("J-10", "D-17")
+@pytest.mark.requirement("J-10", "D-17", "G-17")
 def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
     room = menu.room
     menu.touch("device:printer").touch("print")
@@ -57,6 +59,8 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
         "test.printed",
         "ticket.taken",
     ]
+    (printed,) = iter_register_lines(REGISTERS["printed"], room.journal.entries())
+    assert (printed["event"], printed["id"]) == ("test.printed", job.job_id)
     assert room.machine.memory.get(MoneyKey.PRINT) is None
 
 

@@ -1,6 +1,9 @@
 """Recall at the machine: every play in figures and pictures, from its own records, the interrupted one too."""
 
+import json
+
 import pytest
+from click.testing import CliRunner
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
@@ -11,6 +14,7 @@ from egm.play.records.games import GameInProgress
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from tools.cli import main
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
 
@@ -120,7 +124,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.machine.state(ServiceDesk).places[-1], PlayDetail)
+    assert isinstance(menu.machine.state(ServiceDesk).pages[-1], PlayDetail)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 
@@ -182,6 +186,23 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     assert lines["Key fingerprint"] == room.journal.fingerprint
     game = room.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("E-08", "E-09")
+def test_the_log_of_events_shows_errors_from_before_a_restart(room, tmp_path):
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    room.close()
+    again = MachineRig(tmp_path).boot()
+    menu = Menu(again).sign_in(Role.INSPECTOR).touch("log.events")
+    events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
+    titles = [event for event, _ in events]
+    assert titles.index("Machine switched on") < events.index(("Fault cleared", "Bill jam"))
+    assert events.index(("Fault cleared", "Bill jam")) < events.index(("Fault", "Bill jam"))
+    again.close()
+    run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
+    kinds = [line["kind"] for line in json.loads(run.output)]
+    assert kinds.index("power.up") < kinds.index("fault.raised")
 
 
 @pytest.mark.requirement("E-08", "J-12")

@@ -18,7 +18,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
-from egm.staff.desk import Place, ServiceDesk
+from egm.staff.desk import MenuPage, ServiceDesk
 from egm.staff.keys import StaffKey
 from egm.staff.service.filling import Filling
 from egm.staff.service.menu import SUBJECTS
@@ -91,7 +91,7 @@ def test_every_place_of_the_menu_says_what_leaving_it_loses():
     assert all(isinstance(page.values, Mapping) and not page.values for page in pages)
     filling = Filling(MENU.forms[0])
     filling.values["reason"] = "belt slips"
-    assert Place in Filling.__mro__
+    assert MenuPage in Filling.__mro__
     assert filling.values == {"reason": "belt slips"}
 
 

@@ -127,3 +127,20 @@ def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
         assert room.notice == "refused.authorised"
         assert room.journal.meters().values == before
     room.close()
+
+
+@pytest.mark.requirement("K-14", "J-16")
+def test_an_inspector_only_reads(offered, tmp_path):
+    """The regulator's credentials open pages and request a software check; no other form is offered or opened."""
+    reading = offered[Role.INSPECTOR]
+    assert {action for action in reading if action.startswith("form:")} == {"form:verify"}
+    others = {action for role in Role for action in offered[role]} - reading
+    assert {"form:hold", "form:clock", "form:handpay", "options", "link", "disputed", "devices"} <= others
+    room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
+    menu = Menu(room).sign_in(Role.INSPECTOR)
+    home, before = menu.page.title, room.journal.meters().values
+    for action in sorted(others):
+        menu.touch(action, page=menu.page.id)
+        assert menu.page.title == home, action
+    assert (room.journal.meters().values, room.credit_cents) == (before, 500)
+    room.close()

@@ -21,7 +21,7 @@ from egm.kernel.significance import Effect, Significance
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Cents, Persons
-from egm.staff.desk import MenuEntry, Move, Place, refuse
+from egm.staff.desk import MenuEntry, MenuPage, Move, refuse
 from egm.staff.events import FilledForm
 from egm.staff.form import Field, FieldKind, Form, build_form_rule
 from egm.staff.registers import Register
@@ -114,7 +114,7 @@ FORM = Form(
 )
 
 
-class SongPage(Place):
+class SongPage(MenuPage):
     def page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
         rows = ((say("service.column.song"), say_number(song or 0)),)

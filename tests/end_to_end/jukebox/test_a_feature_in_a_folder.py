@@ -47,7 +47,7 @@ from egm.screen.theme import load_theme
 from egm.screen.view import View
 from egm.staff.events import MenuRequest
 from egm.staff.registers import iter_register_lines
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
 from meters import open_view
@@ -272,7 +272,7 @@ def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
     carried = inspect_claims(tmp_path, WITH_JUKEBOX).carried_state
     assert carried is not None
     assert carried.state["song"] == 7
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     again = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
     assert again.machine.memory.get(JukeboxKey.SONG) == 7
     again.close()
@@ -326,7 +326,7 @@ def test_what_it_owes_it_claims_itself_at_a_clear(tmp_path):
     room.close()
     (claim,) = inspect_claims(tmp_path, features).proposals
     assert (claim.id, claim.proposed.amount) == ("songs", 300)
-    clear_it(tmp_path, features=features)
+    clear_with_decisions(tmp_path, features=features)
     again = MachineRig(tmp_path, features=features).boot()
     assert again.machine.memory.get(Tab.SONGS) == 300
     again.close()

@@ -19,14 +19,14 @@ from paytables.cards.card import RANKS
 #: What is played at random: the definition, and what the texts say of it (not read from the definition).
 GAMES = {
     "quebec": (load_game(QUEBEC), {"h17", "obo"}, (9, 11), 2),
-    "options": (load_game(OPTIONS), {"obo", "das", "at-once"}, (2, 20), 4),
+    "options": (load_game(OPTIONS), {"obo", "das", "at-once"}, (2, 20), 5),
     "multi": (load_game(MULTI), {"h17", "obo"}, (9, 11), 2),
-    "monaco": (load_game(MONACO), {"das", "even-10"}, (2, 21), 3),
+    "monaco": (load_game(MONACO), {"das", "even-10", "quarter"}, (2, 21), 3),
     "hole": (changed(QUEBEC, rules=HOLE), {"h17", "obo", "hole", "das", "even-1"}, (9, 11), 2),
-    "boxes": (changed(OPTIONS, boxes=3), {"h17", "obo", "das", "at-once"} - {"h17"}, (2, 20), 4),
+    "boxes": (changed(OPTIONS, boxes=3), {"h17", "obo", "das", "at-once"} - {"h17"}, (2, 20), 5),
     "seats": (
         changed(MONACO, boxes=2, shoe={"decks": 8}, table={"seats": 3}),
-        {"das", "even-10"},
+        {"das", "even-10", "quarter"},
         (2, 21),
         3,
     ),
@@ -55,13 +55,17 @@ def is_natural(hand):
 MORE = {"bank-2": "second", "bank-3": "third"}
 
 
+#: One credit is insured for each so many credits staked.
+INSURED_PART = {"insurance": 2, "insurance_quarter": 4}
+
+
 class Referee:
     """Follows a round by its cues and answers, and says what every stake must bring back."""
 
     def __init__(self, wager, rules, doubled, most_hands):
         self.rules, self.doubled, self.most_hands = rules, doubled, most_hands
         self.hands, self.base, self.added, self.dealt = {}, {}, {}, {}
-        self.banks, self.even, self.insured = {}, set(), set()
+        self.banks, self.even, self.insured = {}, set(), {}
         self.split = set()
         self.laid = {(bet.seat, bet.spot) for bet in wager.bets}
 
@@ -83,7 +87,8 @@ class Referee:
         if asked.kind == "insurance":
             self._before(asked, hand)
             self.even |= {hand} if chosen == "even_money" else set()
-            self.insured |= {hand} if chosen == "insurance" else set()
+            if chosen in INSURED_PART:
+                self.insured[hand] = INSURED_PART[chosen]
             return
         self._asked(set(asked.options), hand)
         if chosen == "double":
@@ -97,6 +102,8 @@ class Referee:
         up = self.banks["bank"][0]
         even = f"even-{worth(up)}" in self.rules or (worth(up) == 1 and "even-10" in self.rules)
         offered = {"insurance"} if up[0] == "A" else set()
+        if offered and "quarter" in self.rules and asked.prompt["staked"] % 4 == 0:
+            offered.add("insurance_quarter")
         offered |= {"even_money"} if even and is_natural(self.hands[hand]) else set()
         assert set(asked.options) == {"no_insurance"} | offered
 
@@ -237,7 +244,7 @@ def hold_round(game, wager, referee, played, seen):
                 seen["met by a blackjack, more than the first bet staked"] += 1
             due[seat, "main" + end] += referee.due(hand, first, cards)
             if hand in referee.insured:
-                due[seat, "insurance" + end] += first // 2 * 3 * is_natural(cards)
+                due[seat, "insurance" + end] += first // referee.insured[hand] * 3 * is_natural(cards)
     for seat in {bet.seat for bet in wager.bets}:
         for spot, credits_ in wager_of(wager, seat).items():
             kind, _, box = spot.rpartition("-") if spot[-1].isdecimal() else (spot, "", "1")
@@ -295,10 +302,10 @@ COMES = {
     "quebec": ALWAYS | MORE_LOST,
     "options": ALWAYS | MORE_LOST | BESIDE_OPTIONS,
     "multi": ALWAYS | MORE_LOST,
-    "monaco": ALWAYS | MORE_LOST | EVEN | BESIDE_MONACO,
+    "monaco": ALWAYS | MORE_LOST | EVEN | BESIDE_MONACO | {"insurance_quarter"},
     "hole": ALWAYS | EVEN,
     "boxes": ALWAYS | MORE_LOST | BESIDE_OPTIONS,
-    "seats": ALWAYS | MORE_LOST | EVEN | BESIDE_MONACO,
+    "seats": ALWAYS | MORE_LOST | EVEN | BESIDE_MONACO | {"insurance_quarter"},
 }
 #: What comes less than once in a thousand hands: each has its named cards in test_blackjack_cases.
 SELDOM = {"sevens-two-suited", "sevens-three", "sevens-suited", "three-sevens", "6-7-8"}

@@ -75,6 +75,24 @@ def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_a
     }
 
 
+@pytest.mark.requirement("S-08:b")
+def test_a_hand_is_split_four_times_and_no_more():
+    """S. 26.1 (2): five hands, of which the second would be a pair again."""
+    game = load_game(OPTIONS)
+    play = asked(game, {"main": 10}, "8s 6h 8d 8c 8h 8s Ts 8d", *("split",) * 4, "stand")
+    assert play.decision.options == ("stand", "hit", "double")
+    cards = "8s 6h 8d 8c 8h 8s Ts Tc Td Th Ts Td 9c"
+    outcome = played(game, {"main": 10}, cards, *("split",) * 4, *("stand",) * 5)
+    assert came_back(outcome) == [("main", "won", 10, 20)] * 5
+
+
+@pytest.mark.requirement("S-08:c")
+def test_a_quarter_is_insured_only_where_it_is_whole_and_the_table_says_so():
+    for name, stake, offered in ((MONACO, 4, True), (MONACO, 6, False), (QUEBEC, 4, False)):
+        options = asked(load_game(name), {"main": stake}, "Ts Ah 9d").decision.options
+        assert ("insurance_quarter" in options) is offered
+
+
 def test_without_protection_all_is_lost_to_a_blackjack():
     answers = ("no_insurance", "split", "double", "stand")
     outcome = played(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
@@ -92,6 +110,9 @@ def test_without_protection_all_is_lost_to_a_blackjack():
         (QUEBEC, "As Ah Kd 9c", ("no_insurance",), [("blackjack", 20, 50)]),
         (QUEBEC, "As Ah Kd Tc", ("insurance",), [("won", 10, 30), ("push", 20, 20)]),
         (QUEBEC, "As Ah Kd 5c", ("insurance",), [("lost", 10, 0), ("blackjack", 20, 50)]),
+        # At most half of the stake is insured: a quarter, too, where the table says so.
+        (MONACO, "As Ah Kd Tc", ("insurance_quarter",), [("won", 5, 15), ("push", 20, 20)]),
+        (MONACO, "Ts Ah 9d 8c", ("insurance_quarter", "stand"), [("lost", 5, 0), ("push", 20, 20)]),
         (MONACO, "As Th Kd", ("even_money",), [("even-money", 20, 40)]),
         (MONACO, "As Ah Kd", ("even_money",), [("even-money", 20, 40)]),
         (MONACO, "As Th Kd Ac", ("no_insurance",), [("push", 20, 20)]),
@@ -318,7 +339,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         ),
         (QUEBEC, lambda d: d.update(shoe={"decks": 9}), "less than or equal to 8"),
         (QUEBEC, lambda d: d.update(shoe={"decks": 1}), "may run out in a round: it must hold 446"),
-        (MONACO, lambda d: d["shoe"].update(stop=52), "may run out in a round: it must hold 116"),
+        (MONACO, lambda d: d["shoe"].update(stop=52), "may run out in a round: it must hold 656"),
         (QUEBEC, lambda d: d["main"]["limits"].update(step=1), "multiple of 2"),
         (QUEBEC, lambda d: d.update(rules={"blackjack": "6:5"}), "multiple of 10"),
         (OPTIONS, lambda d: d["rules"].update(suited_678="7:4"), "multiple of 4"),

@@ -203,8 +203,10 @@ def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
     hands = len(bet.options["bets"])
     assert f"{float(sampled.variance(hands)):.4f}" in told[1]
     nets = {Fraction(net): count for net, count in sampled.nets[str(hands)].items()}
-    hits = sum(count for net, count in nets.items() if net > 0) / sampled.rounds
-    assert told[3].startswith(f"sampled: hit frequency, more than was staked: {hits:.4%}".replace("%", " %"))
+    hits = Fraction(sum(count for net, count in nets.items() if net > 0), sampled.rounds)
+    assert told[3].startswith(
+        f"sampled: hit frequency, more than was staked: {round(hits * 10**6) / 10**4:.4f} %"
+    )
     half = 1.644853627 * math.sqrt(float(sampled.variance(hands)) / 10_000) / hands
     ends = [f"{1 + float(sampled.mean(1)) + away:.4%}".replace("%", " %") for away in (-half, half)]
     assert f"after 10,000 rounds {ends[0]} to {ends[1]}" in told[4]

@@ -280,7 +280,7 @@ def test_what_a_setting_may_not_be(game, seeded_draw):
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("[stake]", "[table]\nseats = 7\n\n[stake]", "53 cards are enough for 6 players and the bank"),
+        ("seats = 6", "seats = 7", "53 cards are enough for 6 players and the bank"),
         (
             "limits = { least = 2, most = 200, step = 2 }\npays",
             "limits = { least = 1 }\npays",
@@ -334,11 +334,8 @@ def test_the_most_of_a_round_is_what_can_win_together(game):
     assert game.rules.find_highest_round_return(game.wager(32, bets=bets)) == 39 + 20 + 13
 
 
-def test_every_seat_has_its_own_cards_and_the_bank_one_hand(tmp_path, seeded_draw):
-    (tmp_path / "six.toml").write_text(
-        FILE.read_text().replace("[stake]", "[table]\nseats = 6\n\n[stake]", 1)
-    )
-    game = load_game(tmp_path / "six.toml")
+def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
+    game = load_game(FILE)
     bets = {"stake": 20, "over": 2}
     wager = game.wager(6 * 22, seats={str(seat): bets for seat in range(6)})
     found = Round(game.play(wager, seeded_draw("six")), wager)

@@ -150,11 +150,8 @@ def test_the_best_way_is_advised_and_comes_to_what_it_should(seeded_draw):
     assert abs(won / 3000 - float(figures.mean_credits)) < 4 * (float(figures.variance) / 3000) ** 0.5
 
 
-def test_seats_have_their_own_tiles_and_one_bank(tmp_path, seeded_draw):
-    (tmp_path / "seats.toml").write_text(
-        FILE.read_text().replace("[stake]", "[table]\nseats = 7\n\n[stake]", 1)
-    )
-    game = load_game(tmp_path / "seats.toml")
+def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
+    game = load_game(FILE)
     wager = game.wager(140, seats={str(seat): {"stake": 20} for seat in range(7)})
     found = Round(game.play(wager, seeded_draw("seven")), wager)
     found.advance()

@@ -213,6 +213,26 @@ SETTLED = {
     "quebec-crazy-four-poker": crazy_four,
     "france-casino-holdem": french,
 }
+#: Game -> answer -> the bet that it raises, and by how many antes; written from the texts.
+RAISES = {
+    "quebec-three-card-poker": {"play": ("play", 1)},
+    "quebec-caribbean-stud": {"raise": ("raise", 2)},
+    "quebec-boston-poker": {"raise": ("second", 2)},
+    "quebec-four-card-poker": {f"raise-{times}": ("raise", times) for times in (1, 2, 3)},
+    "quebec-crazy-four-poker": {f"play-{times}": ("play", times) for times in (1, 2, 3)},
+    "france-casino-holdem": {
+        **{f"raise-{times}": ("early", times) for times in (2, 3, 4)},
+        "bet": ("late", Fraction(1, 2)),
+    },
+}
+
+
+def raised(name, bets, answers):
+    """What the answers add to the bets of a round, by spot."""
+    added = {}
+    for spot, times in (RAISES[name][answer] for answer in answers if answer in RAISES.get(name, {})):
+        added[spot] = added.get(spot, 0) + times * bets["ante"]
+    return added
 
 
 def cards_shown(outcome):
@@ -259,6 +279,7 @@ def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
         staked, back = {}, {}
         for bet in found.staked:
             staked[bet.spot] = staked.get(bet.spot, 0) + bet.credits
+        assert staked == {spot: bet for spot, bet in bets.items() if bet} | raised(name, bets, answers)
         for each in found.settlements:
             back[each.spot] = back.get(each.spot, 0) + each.credits
         assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}, (
@@ -354,10 +375,8 @@ def test_bets_that_do_not_go_together_are_refused(name, bets, said):
         game.wager(sum(bets.values()), bets=bets)
 
 
-def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
-    text = (GAMES / "quebec-three-card-poker.toml").read_text()
-    (tmp_path / "seats.toml").write_text(text.replace("[duel]", "[table]\nseats = 7\n\n[duel]"))
-    game = load_game(tmp_path / "seats.toml")
+def test_several_seats_play_against_one_bank(seeded_draw):
+    game = load_game("quebec-three-card-poker")
     for n in range(30):
         seats = {"0": {"ante": 1}, "3": {"ante": 2, "pair-plus": 1}, "6": {"pair-plus": 5}}
         wager = game.wager(9, seats=seats)
@@ -404,7 +423,7 @@ def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
             "5 different cards",
         ),
         ("quebec-caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 2s 2s"', "twice"),
-        ("quebec-caribbean-stud", "bank = 5", "bank = 60", "65 cards are dealt, of a deck of 52"),
+        ("quebec-caribbean-stud", "bank = 5", "bank = 60", "95 cards are dealt, of a deck of 52"),
         ("quebec-caribbean-stud", "bank = 5", "bank = 4", "make no hand of 5"),
         ("quebec-caribbean-stud", "player = 5", "player = 4", "make no hand of 5"),
         ("quebec-poker-3-5-7", "player = 3", "player = 2", "cards"),

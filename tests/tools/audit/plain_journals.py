@@ -16,8 +16,9 @@ from tools.audit.verify import Auditor
 SHELF = Shelf()
 KEY = MachineKey(bytes(range(32)))
 REEL, TABLE, CARDS, RAISED = "maple-classic", "quebec-roulette-french", "jacks-or-better-9-6", "quebec-war"
-GAMES = (REEL, TABLE, CARDS, RAISED)
-BETS = {TABLE: {"red": 5}, RAISED: {"main": 2}}
+SHOE = "quebec-baccarat"
+GAMES = (REEL, TABLE, CARDS, RAISED, SHOE)
+BETS = {TABLE: {"red": 5}, RAISED: {"main": 2}, SHOE: {"player": 10}}
 
 
 class SeededChance(ScriptedChance):

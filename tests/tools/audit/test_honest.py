@@ -16,7 +16,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, Order
 from egm.money.records.host import TransferKind
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number
 from tools.audit.games import Shelf
@@ -95,7 +95,7 @@ def test_a_hand_pay_through_two_clears_of_the_memory(tmp_path):
     for _ in range(2):
         assert room.state is State.HANDPAY
         room.close()
-        clear_it(tmp_path / "state")
+        clear_with_decisions(tmp_path / "state")
         room = MachineRig(tmp_path / "state").boot()
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.records("handpay.paid")[0]["amount_cents"]) == (State.IDLE, 500)

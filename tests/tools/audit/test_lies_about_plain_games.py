@@ -5,6 +5,7 @@ processes changes nothing. A careful forger with the machine's key repairs hashe
 """
 
 import copy
+import dataclasses
 import hashlib
 import json
 
@@ -16,6 +17,7 @@ from plain_journals import (
     RAISED,
     REEL,
     SHELF,
+    SHOE,
     TABLE,
     SeededChance,
     audit,
@@ -40,11 +42,12 @@ from tools.audit.verify import Auditor
 from tools.dev.lies import adopted
 
 #: Draws with which one game is won, and no game that is left out or repeated wins exactly its stake.
-SEEDS = {REEL: 8, TABLE: 1, CARDS: 7, RAISED: 7}
+SEEDS = {REEL: 8, TABLE: 1, CARDS: 7, RAISED: 7, SHOE: 6}
 #: Fields whose value follows from nothing else in an export (ARCHITECTURE.md, "What an export alone cannot show").
 FREE = {"time", "record.language"}
-#: A game of cards that only compares ranks: the same rank of another suit changes nothing.
-FREE_DRAWS = {RAISED: "record.steps.0.draws"}
+#: A game of cards that only compares ranks: the same rank of another suit changes nothing. A shoe of several
+#: decks: another copy of the same card changes nothing.
+FREE_DRAWS = {RAISED: "record.steps.0.draws", SHOE: "record.steps.0.draws"}
 
 #: Members that say what their absence says, and a round that no other position played.
 HARMLESS = [
@@ -197,13 +200,14 @@ def put(entry, path, value=_REMOVED):
 
 
 def find_game_to_lie_about(entries, game):
-    """Return the indexes of a game's entries: with a further stake if there is one, and won."""
+    """Return the indexes of a game's entries: with a further stake or a returned one if there is one, and won."""
     bodies = seal(entries)
     numbers = list_games(bodies, game)[1:-1]
     return max(
         numbers,
         key=lambda each: (
             any(b'"staked_credits"' in bodies[n] for n in each),
+            game == SHOE and any(b'"game.push"' in bodies[n] for n in each),
             b"games_won" in bodies[each[-1]],
         ),
     )
@@ -245,6 +249,16 @@ def test_every_altered_removed_or_added_field_is_named(journals, monkeypatch, ga
                 missed.append((at, path, lied))
     assert missed == []
     assert number > 1000
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize("game", [RAISED, SHOE])
+@pytest.mark.parametrize("time", ["", "x", "2026-01-01T00:00:01"], ids=["empty", "text", "no zone"])
+def test_an_entry_of_a_game_without_a_valid_time_is_named(journals, monkeypatch, game, time):
+    entries = journals[game]
+    for at in find_game_to_lie_about(entries, game):
+        lied = [*entries[:at], entries[at] | {"time": time}, *entries[at + 1 :]]
+        assert at + 1 in [each["entry"] for each in compare_audits(seal(lied), monkeypatch)]
 
 
 @pytest.mark.requirement("E-13")
@@ -422,6 +436,21 @@ def share_table(auditor, _, played):
     auditor._games._stakes._shared[digest] = auditor._games._stakes._before[digest] = shared
 
 
+def alter_table(**fields):
+    """Return a change of the table that the game before left: the shoe, the standing bets or the denomination."""
+
+    def change(auditor, _, played):
+        tables = auditor._games._stakes._tables
+        key = f"table:{played['game']['digest']}"
+        tables[key] = dataclasses.replace(tables[key], **fields)
+
+    return change
+
+
+def remove_table(auditor, _, played):
+    del auditor._games._stakes._tables[f"table:{played['game']['digest']}"]
+
+
 def add_facts(**facts):
     def change(auditor, _, __):
         for name, value in facts.items():
@@ -484,12 +513,30 @@ CHANGES = {
 }
 
 
+TABLE_CHANGES = {
+    "the table has another shoe": alter_table(table={"shoe": {"As": 3, "2c": 14}}),
+    "the table is in its initial state": alter_table(table=None),
+    "bets are standing on the table": alter_table(staked=(("credit:1:cashable", 5),)),
+    "the table had another denomination": alter_table(denomination_cents=5),
+    "the table is not known": remove_table,
+    "the shoe is shared": share_table,
+}
+
+
 @pytest.mark.requirement("E-13")
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_whatever_the_auditor_knows_before_plain_games_both_ways_end_the_same(journals, monkeypatch, change):
-    entries = journals[REEL]
+@pytest.mark.parametrize(
+    ("game", "change"),
+    [
+        *(pytest.param(REEL, change, id=name) for name, change in CHANGES.items()),
+        *(pytest.param(SHOE, change, id=name) for name, change in TABLE_CHANGES.items()),
+    ],
+)
+def test_whatever_the_auditor_knows_before_plain_games_both_ways_end_the_same(
+    journals, monkeypatch, game, change
+):
+    entries = journals[game]
     bodies = seal(entries)
-    first = list_games(bodies, REEL)[1].start
+    first = list_games(bodies, game)[1].start
     pictures = []
     for find in (tools.audit.verify.find_plain_runs, lambda bodies, *_: [(list(bodies), [])]):
         monkeypatch.setattr(tools.audit.verify, "find_plain_runs", find)

@@ -21,6 +21,7 @@ from plain_journals import (
     RAISED,
     REEL,
     SHELF,
+    SHOE,
     TABLE,
     SeededChance,
     audit,
@@ -47,16 +48,18 @@ from tools.dev.lies import Liar, adopted, mark_of, rewrite_chain
 def bodies(tmp_path_factory):
     """The journal of a machine: four games, with a bill, a hand-pay and a restart between them."""
     folder = tmp_path_factory.mktemp("machine") / "state"
-    room = MachineRig(folder, games=GAMES, chance=SeededChance(3)).boot().insert(5000)
+    room = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
     play(room, REEL, 12)
     room.insert(1000)
     play(room, TABLE, 12)
     play(room, CARDS, 5)
     play(room, RAISED, 30)
+    room.insert(5000)
+    play(room, SHOE, 8)
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.close()
-    room = MachineRig(folder, games=GAMES, chance=SeededChance(3)).boot().insert(5000)
+    room = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
     play(room, REEL, 6)
     found = list(room.journal.iter_bodies())
     room.close()
@@ -83,6 +86,25 @@ def test_plain_games_leave_the_auditor_as_their_entries_one_by_one_do(bodies, mo
     assert '"ok": true' in report
     assert report == by_entry
     assert picture(vars(fast)) == picture(vars(slow))
+
+
+@pytest.mark.requirement("E-13")
+def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monkeypatch):
+    """The shoe that a game leaves is the one with which the next starts; returned stakes do not matter."""
+    room = MachineRig(tmp_path / "state", games=GAMES, chance=SeededChance(5)).boot().insert(10_000)
+    room.insert(10_000)
+    play(room, SHOE, 70)
+    dealt = list(room.journal.iter_bodies())
+    room.close()
+    assert any(b'"kind":"game.push"' in body for body in dealt)
+    assert any(b'":null},"time"' in body for body in dealt), "the shoe is shuffled again"
+    assert find_games(dealt) == count_starts(dealt) - 1, "the first game records its definition"
+    assert len(PlainGames(SHELF).find_runs(dealt)) == 1
+    report, fast = audit(dealt)
+    by_entry, slow = audit_entry_by_entry(dealt, monkeypatch)
+    assert '"ok": true' in report
+    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
+    assert audit(dealt, jobs=2)[0] == report
 
 
 @pytest.mark.parametrize("entries", [2, 7, 16])
@@ -115,12 +137,13 @@ def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies
 def test_a_plain_game_with_any_byte_altered_is_none_except_in_what_does_not_follow(bodies, game):
     """Its time and language may be any; the auditor itself compares the credit and the hash before it.
 
-    In a game of cards that only compares ranks, another suit may be drawn without any other difference.
+    In a game of cards that only compares ranks, another suit may be drawn without any other difference; in a
+    shoe of several decks, another copy of the same card.
     """
     plain_games, played = PlainGames(SHELF), find_one_game(bodies, game)
     assert [run.games for run in plain_games.find_runs(played)] == [1]
     free = rb'"time":"[^"]*"|"language":"[^"]*"|"previous":"[0-9a-f]{64}"'
-    free += rb'|"draws":\[\[.*?\]\]' if game == RAISED else b""
+    free += rb'|"draws":\[\[.*?\]\]' if game in {RAISED, SHOE} else b""
     for which, body in enumerate(played):
         before = rb'|"credit_before_cents":[0-9]+' if which == 0 else b""
         allowed = {at for found in re.finditer(free + before, body) for at in range(*found.span())}
@@ -143,9 +166,10 @@ def test_a_long_hostile_choice_is_matched_in_linear_time(bodies):
 
 
 def find_one_game(bodies, game):
-    """Return the entries of the first game of a definition that is staked on once more, or of its second game."""
+    """Return the entries of a game that is staked on once more or returns stakes, or of the definition's second game."""
     played = [[bodies[n] for n in numbers] for numbers in list_games(bodies, game)[1:]]
-    return max(played, key=lambda entries: b'"staked_credits"' in b"".join(entries))
+    rare = b'"kind":"game.push"' if game == SHOE else b'"staked_credits"'
+    return max(played, key=lambda entries: rare in b"".join(entries))
 
 
 def refit_hashes(played):

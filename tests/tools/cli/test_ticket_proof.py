@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 from click.testing import CliRunner
 
-from egm.testing.clearing import clear_it
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from tools.cli import main
 
@@ -22,7 +22,7 @@ def cleared(tmp_path):
         written = len(data.rstrip(b"\0"))
         data[written - 40 : written] = bytes(40)
         copy.write_bytes(data)
-    clear_it(tmp_path)
+    clear_with_decisions(tmp_path)
     [old] = tmp_path.glob("cleared/*/journal.sqlite")
     return number, old
 

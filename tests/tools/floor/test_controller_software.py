@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 from rigs.software import Installation
 
-from egm.progressive.definition import level_source, own_level_files
+from egm.progressive.definition import level_source, list_own_level_files
 from paytables import load_game
 
 LEVELS = """
@@ -77,7 +77,7 @@ def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path
     own_game = f'game = "./games/own.toml"\ngame_level = "{play.level}"'
     terms = LEVELS.replace('odds = "1/1000"', own_game).replace('"1/100"', '"1/50"')
     levels.write_text(terms.replace("base_cents = 1000", "base_cents = 1250000"))
-    own = own_level_files(level_source(levels))
+    own = list_own_level_files(level_source(levels))
     assert [name for name, _ in own] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
     shipped.make(own=own)
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)

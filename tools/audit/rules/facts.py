@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from egm.app.entries import GAME_REFUSED
 from egm.app.features import FEATURES
+from egm.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.integrity.entries import CABINET_SIGNED, POWER_UP
 from egm.kernel.events import State
@@ -60,7 +61,7 @@ class Facts:
         self.states: dict[tuple[int, bool], State] = {}
         """Cached state of each position, by whether the first position has an open game.
 
-        Plain games change nothing else: :func:`tools.audit.rules.states.derive_machine_state`."""
+        Plain games without tables change nothing else: :func:`tools.audit.rules.states.derive_machine_state`."""
         self.idle_at: dict[int, datetime] = {}
         """The time at which the memory last showed each position idle."""
         self.moved: dict[int, str] = {}
@@ -77,6 +78,9 @@ class Facts:
         """The smallest hand-pay since the last power-up that was recorded as taxable."""
         self.untaxed_to_cents = 0
         """The largest hand-pay since the last power-up that was recorded as not taxable."""
+        self.last_rounds: dict[str, set[str]] = {}
+        """The rounds of each table since the announced closing time, by definition digest and, alone, position."""
+        self._closes: datetime | None = None
         self.session: bool | None = None
         """Whether the games since the last power-up count a session; None until one game has shown it."""
 
@@ -112,6 +116,7 @@ class Facts:
         if entry.transfers or entry.phase is not Phase.POST:
             self.moved[read_position(entry)] = kind
         self._follow_conversion(entry)
+        self._follow_closing(entry)
         if kind == POWER_UP.kind:
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
@@ -147,6 +152,29 @@ class Facts:
             self.converted.clear()
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
             self.converted.discard(read_position(entry))
+
+    def _follow_closing(self, entry: StoredEntry) -> None:
+        """Track when the last rounds of the tables begin, and the rounds that start from then on.
+
+        What an entry has wrong is reported by its rule.
+        """
+        with suppress(KeyError, TypeError, ValueError, AttributeError):
+            if entry.kind in {CLOSING_ANNOUNCED.kind, TABLES_OPENED.kind}:
+                self.last_rounds, self._closes = {}, None
+                if entry.kind == CLOSING_ANNOUNCED.kind:
+                    self._closes = datetime.fromisoformat(read_details(entry)["at"])
+            elif self._closes is not None and entry.kind == PLAY_START and entry.time_utc >= self._closes:
+                table, round_ = self.name_round(entry)
+                self.last_rounds.setdefault(table, set()).add(round_)
+
+    @staticmethod
+    def name_round(entry: StoredEntry) -> tuple[str, str]:
+        """Return the table of a game that an entry starts, and the id of its round."""
+        record = read_details(entry)
+        digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
+        if round_id:
+            return digest, round_id
+        return f"{digest}/{read_position(entry)}", str(record["play_id"])
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
         """Store which tables were played or changed, and the stake of a game start."""

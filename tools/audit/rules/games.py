@@ -17,6 +17,7 @@ from egm.play.records.game_record import GameChoice, GameRecord
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from meters.recall import PLAY_START
+from tools.audit.rules.closing import check_table_is_open
 from tools.audit.rules.parts import (
     ABSENT,
     check_signed_in,
@@ -272,6 +273,7 @@ _GAMES: Final = (
         also=(
             require_new_id("play", "play"),
             check_game_is_offered,
+            check_table_is_open,
             check_smallest_stake,
             require(
                 "it is recorded as carried over",

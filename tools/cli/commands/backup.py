@@ -115,7 +115,7 @@ def _restore(
     file, faults = read(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
-    file = file.placed(cabinet.absolute().parent)
+    file = file.with_resolved_paths(cabinet.absolute().parent)
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
     used = JournalLocation(DiskStorage(), folder.root, second).has_journal
     if used:

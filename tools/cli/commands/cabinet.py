@@ -86,7 +86,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
                 show_done(len(games))
                 games.append(game)
 
-            cabinet = cabinet.placed(file.absolute().parent)
+            cabinet = cabinet.with_resolved_paths(file.absolute().parent)
             folder = state or default_state_dir()
             remarks = _Remarks.on(cabinet, folder)
             with pause_collector():

@@ -18,7 +18,7 @@ from egm.config.levels import LinkSlot
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.links.metrics import Exporter
-from egm.progressive.definition import LevelDefinition, level_source, own_level_files, read_levels
+from egm.progressive.definition import LevelDefinition, level_source, list_own_level_files, read_levels
 from egm.progressive.enrolment import EnrolmentError, Stick
 from egm.screen.text import Texts
 from egm.verify.examine import Findings, examine
@@ -213,7 +213,9 @@ def serve(
             if metrics is not None:
                 stack.enter_context(closing(_create_exporter(readings, metrics)))
             software = (
-                None if manifest is None else examine(manifest, key or "", own_level_files(source), (source,))
+                None
+                if manifest is None
+                else examine(manifest, key or "", list_own_level_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*REPORTED_ERRORS, OSError) as error:

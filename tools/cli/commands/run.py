@@ -21,7 +21,7 @@ from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.links.screen.private import HOST
 from egm.people.demonstration import FILE_NAME
-from egm.private_process import close_process, end_with_parent
+from egm.private_process import end_with_parent, make_process_private
 from egm.screen import CLOSED
 from meters import JournalError
 from meters.lock import FolderLock
@@ -389,7 +389,7 @@ def command(
     first_start: bool,
 ) -> None:
     """Start the cabinet: simulated devices, the machine, and the screen. Ctrl-C stops it."""
-    close_process()
+    make_process_private()
     flags = {
         "--fullscreen": fullscreen,
         "--portrait": portrait,

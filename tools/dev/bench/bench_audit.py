@@ -1,6 +1,5 @@
-"""The audit of plain reel games: games a second with one and with two processes, beside replaying them alone."""
+"""The audit of plain games: games a second with one and with two processes, beside replaying them alone."""
 
-import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -8,9 +7,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.clock import SystemClock
-from egm.play.entries import GAME_START
+from egm.config.cabinet_file import GameSlot
+from egm.kernel.engine import Engine
+from egm.kernel.events import EventType
+from egm.kernel.machine import Machine
+from egm.play.conversation import Conversation
+from egm.play.entries import GAME_CHOICE, GAME_START
+from egm.play.records.games import GameInProgress
 from meters import Journal, open_view
-from paytables import ReplayDraw, Wager, load_game, play_through
+from paytables import Choice, Decision, ReplayDraw, Wager, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.bench import Figure, processor_seconds, timed
@@ -21,6 +26,13 @@ GAME: Final = "maple-classic"
 GAMES: Final = 20_000
 """The games audited: their entries are held in memory, so that reading them is not timed."""
 REPLAYED: Final = 2_000
+TABLES: Final = {
+    "quebec-roulette-french": {"red": 5},
+    "quebec-sic-bo": {"small": 5},
+    "quebec-baccarat": {"bank": 20},
+    "quebec-blackjack": {"main": 2},
+}
+"""The table games audited, each with the bets of every round; decisions are answered as advised."""
 ROUNDS: Final = 3
 """One and two processes take turns; the best round of each counts."""
 
@@ -28,7 +40,7 @@ ROUNDS: Final = 3
 def figures() -> Iterator[Figure]:
     """Yield the figures of the audit."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        bodies, records = _write_journal(Path(folder) / "state")
+        bodies, games = _write_journal(Path(folder) / "state", GAME, GAMES)
     _audit(bodies[:REPLAYED], 1)  # loads the definition and compiles the rules
     one = min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(ROUNDS))
     two = min(_all_processor_seconds(lambda: _audit(bodies, 2)) for _ in range(ROUNDS))
@@ -37,7 +49,7 @@ def figures() -> Iterator[Figure]:
         GAMES / one,
         "games/s",
         "only replaying the games",
-        _measure_replays(records),
+        _measure_replays(GAME, games),
         aim="15,000 games/s",
     )
     yield Figure(
@@ -59,15 +71,50 @@ def figures() -> Iterator[Figure]:
         GAMES / min(seconds for seconds, _ in elapsed),
         aim="1.8",
     )
+    for game in TABLES:
+        yield _measure_table(game)
 
 
-def _write_journal(state: Path) -> tuple[list[bytes], list[Any]]:
-    """Write a journal of ``GAMES`` games; return its entries, and the records of the first games."""
+def _measure_table(game: str) -> Figure:
+    """Return the figure of one table game."""
+    with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
+        bodies, games = _write_journal(Path(folder) / "state", game, REPLAYED)
+    _audit(bodies, 1)
+    return Figure(
+        f"audit of {REPLAYED:,} games of {game}, one core",
+        REPLAYED / min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(ROUNDS)),
+        "games/s",
+        "only replaying the games",
+        _measure_replays(game, games),
+        aim="5,000 games/s",
+    )
+
+
+def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], list[list[Any]]]:
+    """Write a journal of ``count`` games; return its entries, and the records of each of the first games."""
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        play(bench_engine(journal, fund_cents=FUND_CENTS), GAMES)
+        engine = bench_engine(journal, slots=(GameSlot(game=game),), fund_cents=FUND_CENTS)
+        if bets := TABLES.get(game):
+            engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        play(engine, count, answer)
+    games: list[list[Any]] = []
     with open_view(state) as view:
-        records = [entry.record for entry in itertools.islice(view.entries(GAME_START.kind), REPLAYED)]
-        return list(view.iter_bodies()), records
+        for entry in view.entries((GAME_START.kind, GAME_CHOICE.kind)):
+            if entry.kind == GAME_START.kind:
+                games.append([])
+            games[-1].append(entry.record)
+        return list(view.iter_bodies()), games[:REPLAYED]
+
+
+def answer(engine: Engine[Machine]) -> None:
+    """Answer each decision of the open game as its prompt advises, or with the first option."""
+    while (decision := _find_decision(engine)) is not None:
+        engine.handle(EventType.CHOOSE, value=decision.prompt.get("advice", decision.options[0]))
+
+
+def _find_decision(engine: Engine[Machine]) -> Decision | None:
+    conversation = engine.machine.state(GameInProgress).conversation
+    return None if conversation is None else conversation.decision
 
 
 def _audit(bodies: Sequence[bytes], jobs: int) -> None:
@@ -84,12 +131,15 @@ def _all_processor_seconds(work: Callable[[], object]) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
-def _measure_replays(records: Sequence[Any]) -> float:
-    """Return the games a second if nothing is done but evaluating recorded draws."""
-    game = load_game(GAME)
+def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
+    """Return the games a second if nothing is done but evaluating recorded draws and choices."""
+    game = load_game(name)
 
     def replay() -> None:
-        for record in records:
-            play_through(game, Wager.from_json(record["wager"]), ReplayDraw(record["steps"][0]["draws"]))
+        for start, *choices in games:
+            conversation = Conversation(game, Wager.from_json(start["wager"]), start.get("table"))
+            conversation.advance(ReplayDraw(start["steps"][0]["draws"]))
+            for step in choices:
+                conversation.advance(ReplayDraw(step["draws"]), Choice(step["choice"]))
 
-    return len(records) / processor_seconds(replay)
+    return len(games) / min(processor_seconds(replay) for _ in range(ROUNDS))

@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
@@ -100,11 +100,14 @@ def fund(journal: Journal, cents: int, account: str) -> None:
     journal.append(Transaction(id=confirmed, kind="bill.confirmed", state={"paper": None}))
 
 
-def play(engine: Engine[Machine], games: int) -> float:
-    """Play the given number of games; return the seconds they took."""
+def play(
+    engine: Engine[Machine], games: int, answer: Callable[[Engine[Machine]], None] = lambda _: None
+) -> float:
+    """Play the given number of games, whose decisions ``answer`` takes; return the seconds they took."""
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
+        answer(engine)
         shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
         engine.submit(Event(EventType.SHOWN, shown))
     return time.perf_counter() - began

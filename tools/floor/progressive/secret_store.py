@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
-from egm.progressive.trigger import Chance, Trigger
+from egm.progressive.trigger import RandomSource, Trigger
 from egm.secret_files import replace_private, require_private
 from rng import Personalization, RandomService, RngError
 
@@ -81,7 +81,7 @@ class SecretStore:
         self._start = start
         self._chance: RandomService | None = None
 
-    def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
+    def draw(self, make: Callable[[RandomSource], Trigger], term: int) -> Trigger:
         """Draw a mystery prize's secret in a separate step. Raises :class:`SecretError` if the generator fails."""
         if self._chance is None:
             self._chance = self._start(term)

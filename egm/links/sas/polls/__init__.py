@@ -22,6 +22,7 @@ _MODULES: Final = (meters, games, machine, handpays, control, signature, tickets
 
 
 def _build_poll_index() -> dict[int, Poll]:
+    """Return every long poll that is implemented, by command code."""
     index: dict[int, Poll] = {}
     for module in _MODULES:
         for poll in module.ROWS:

@@ -36,7 +36,7 @@ def _build_setting_effect(control: Control, value: JSON) -> Effect:
     """Return an effect for a poll: it sets a control of the machine to ``value``."""
 
     def apply_setting(host: Host, _: LongPoll) -> Reply:
-        """Set the control to the value, and acknowledge the poll."""
+        """Set this poll's control of the machine to the poll's value, and acknowledge the poll."""
         return _set_control(host, control, value)
 
     return apply_setting

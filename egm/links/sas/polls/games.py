@@ -213,6 +213,7 @@ def answer_for_one_denomination(request: LongPoll, readout: Readout) -> Reply | 
     code, base = request.data[1], request.data[2]
 
     def build_error_reply(reason: int) -> Reply:
+        """Return poll B0's reply with an error code in place of the other poll's data."""
         return Reply(prepend_length(bytes((code, 0, reason))))
 
     poll = BUILT.get(base) if base in readout.polls else None

@@ -59,6 +59,7 @@ def _build_meters_answer(*codes: int) -> Answer:
     """Return the answer to a poll that reads these machine meters, in sequence."""
 
     def answer_with_meters(_: LongPoll, readout: Readout) -> Reply:
+        """Answer the poll with the values of its meters, four BCD bytes each; 0 for a meter that does not exist."""
         return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 4) for code in codes))
 
     return answer_with_meters
@@ -96,6 +97,7 @@ def _build_game_meters_answer(*codes: int) -> Answer:
     """Return the answer to a poll that reads these meters of a game, after the game's number."""
 
     def answer_with_game_meters(request: LongPoll, readout: Readout) -> Reply | None:
+        """Answer the poll with these meters of the game that it names; no reply if there is no such game."""
         game = _find_requested_game(request, readout, request.data)
         if game is None:
             return None
@@ -135,6 +137,7 @@ def answer_extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 def _encode_sized_meter(code: int, readout: Readout, game: str) -> bytes:
+    """Return a meter as poll 6F sends it: its code, its size and its BCD value; size 0 if there is no such meter."""
     value = read_meter(code, readout, game)
     if value is None:
         return encode_binary(code, 2) + b"\0"
@@ -143,6 +146,7 @@ def _encode_sized_meter(code: int, readout: Readout, game: str) -> bytes:
 
 
 def _build_poll_rows() -> Sequence[Poll]:
+    """Return the long polls that read meters, with the size of each reply."""
     row: Callable[..., Poll] = Poll
     return (
         *(

@@ -31,12 +31,12 @@ _G: Final = Group.PROGRESSIVES
 
 
 def receive_amount(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 80: store the displayed amount of one level of a group, in cents."""
+    """Answer poll 80: store the displayed amount of one progressive level of a group, in cents."""
     return _store_amounts(host, poll, poll.data[0], poll.data[1:])
 
 
 def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
-    """Answer poll 86: store the displayed amounts of several levels of a group."""
+    """Answer poll 86: store the displayed amounts of several progressive levels of a group."""
     return _store_amounts(host, poll, poll.data[1], poll.data[2:])
 
 
@@ -60,7 +60,7 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
 
 
 def answer_cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
-    """Answer poll 83: the total of level wins of a game, or for game 0000 of the machine, in credits."""
+    """Answer poll 83: the total of progressive wins of a game, or for game 0000 of the machine, in credits."""
     number = from_bcd(request, request.data)
     game = readout.game(number)
     if number and game is None:
@@ -89,7 +89,7 @@ def _find_group(win: BroadcastWin) -> int:
 
 
 def answer_current_win(host: Host, _: LongPoll) -> Reply:
-    """Answer poll 84: group, level and amount of the oldest level win that no host has read, or zeros.
+    """Answer poll 84: group, level and amount of the oldest progressive win that no host has read, or zeros.
 
     The win stays unread.
     """
@@ -98,17 +98,17 @@ def answer_current_win(host: Host, _: LongPoll) -> Reply:
 
 
 def answer_queued_win(host: Host, request: LongPoll) -> Reply:
-    """Answer poll 85: the oldest unread level win, as in 84; it counts as read once the host has received it."""
+    """Answer poll 85: the oldest unread progressive win, as in 84; it counts as read once the host has received it."""
     return replace(answer_current_win(host, request), once=True)
 
 
 def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Mark as read the level win that the host has received, and announce the next one."""
+    """Mark as read the progressive win that the host has received, and announce the next one."""
     _mark_oldest_wins_read(host, 1 if any(reply.data) else 0)
 
 
 def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
-    """Answer poll 87: up to 32 wins of the oldest win's group: group, count, then level and amount of each."""
+    """Answer poll 87: up to 32 progressive wins of the oldest win's group: group, count, then level and amount each."""
     wins = _list_wins_of_first_group(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), once=True)
@@ -117,18 +117,18 @@ def answer_queued_wins(host: Host, _: LongPoll) -> Reply:
 
 
 def mark_wins_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """Mark as read all level wins that the reply reported to the host."""
+    """Mark as read all progressive wins that the reply reported to the host."""
     _mark_oldest_wins_read(host, reply.data[2])
 
 
 def _list_wins_of_first_group(host: Host) -> list[BroadcastWin]:
-    """Return the unread level wins that belong to the progressive group of the oldest one."""
+    """Return the unread progressive wins that belong to the group of the oldest one."""
     wins = [won for _, won in _list_unread_wins(host)]
     return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_MAX]
 
 
 def _mark_oldest_wins_read(host: Host, number: int) -> None:
-    """Record that the host has read the ``number`` oldest level wins; if more are unread, raise the exception again."""
+    """Mark the ``number`` oldest progressive wins as read; if more are unread, raise the exception again."""
     read_wins = _list_unread_wins(host)[:number]
     if read_wins:
         state = {key: None for key, _ in read_wins}

@@ -123,6 +123,7 @@ BILL_RUNS: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 
 
 def _iter_meter_names() -> Iterator[MeterName]:
+    """Yield the names of all SAS meters of the tables."""
     for code, name, unit in _ROWS:
         yield MeterName(code, name, unit, CENTS_SIZE if unit is _CENTS else 4)
     for code, name in _PAIRS:

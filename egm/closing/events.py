@@ -1,0 +1,31 @@
+"""Events of the tables' closing: announced by staff, and the tables opened again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from egm.kernel.events import EventName, NoData, Payload
+from egm.staff.events import FilledForm
+
+
+class ClosingEvent(EventName):
+    """An event of the tables' closing."""
+
+    CLOSE_TABLES = "close_tables"
+    OPEN_TABLES = "open_tables"
+    TABLES_DUE = "tables_due"
+    """Time has passed, and what the players are told of the closing has changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosingForm(FilledForm):
+    """Form: the minutes until the last rounds of the tables begin."""
+
+    minutes: int = 0
+
+
+EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+    ClosingEvent.CLOSE_TABLES: ClosingForm,
+    ClosingEvent.OPEN_TABLES: FilledForm,
+    ClosingEvent.TABLES_DUE: NoData,
+}

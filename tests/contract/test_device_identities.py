@@ -1,0 +1,40 @@
+"""The identity that each device states about itself, from the simulated device through its driver to its service page."""
+
+import asyncio
+
+import pytest
+
+from egm.app.ports import create_lone_driver
+from egm.devices.interface import Identified
+from egm.staff.workbench import Workbench
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+
+#: Protocol -> identity of the simulated device; printers that speak Ithaca and wheels state none.
+IDENTITIES = {
+    "id003": "(USA) UBA-10-SS SIM V1.00 ID003",
+    "ebds": "AE2600 SIMULATED",
+    "cctalk_bill": "SIM BILL-SIM 12345",
+    "cctalk_coin": "SIM COIN-SIM 12345",
+    "cctalk_hopper": "SIM HOPPER-SIM 12345",
+    "tcl": "TCLSIM100",
+    "ioboard": "open-egm I/O board, simulated 1.0",
+}
+
+
+@pytest.mark.requirement("A-19")
+@pytest.mark.parametrize("protocol", IDENTITIES)
+def test_a_device_is_identified_by_what_it_states_itself(protocol):
+    bench = Workbench()
+
+    async def scene():
+        rig = DeviceRig(protocol, react=bench.hear)
+        rig.start(create_lone_driver(protocol, "device", rig.serial_line(), rig.sink))
+        await rig.until(lambda: rig.of(Identified))
+        await asyncio.sleep(2)
+        await rig.stop()
+        rig.close()
+        assert len(rig.of(Identified)) == 1, "it is stated once"
+
+    jump(scene())
+    assert bench.identities == {"device": IDENTITIES[protocol]}

@@ -1,0 +1,50 @@
+"""The rules of the tables' closing: who announces it, and how many rounds a table may still begin.
+
+The check of a round (:func:`check_table_is_open`) belongs to the entry that starts a game.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from egm.closing import entries
+from egm.people import Permission
+from tools.audit.rules.pattern import Differs, Scope
+from tools.audit.rules.rule import Rule
+
+#: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
+_LAST_ROUNDS: Final = 3
+_KEY: Final = "tables_closing"
+
+
+def check_table_is_open(scope: Scope) -> None:
+    """Check that a game at a table is not a further round after its last. Raises :class:`Differs`."""
+    announced = scope.value_before(_KEY)
+    record = scope.record
+    if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
+        return
+    closes = datetime.fromisoformat(announced)
+    if scope.entry.time_utc < closes:
+        return
+    standing = scope.value_before(f"table:{record['game']['digest']}")
+    if standing is not None and standing.get("staked"):
+        return
+    table, round_ = scope.facts.name_round(scope.entry)
+    begun = scope.facts.last_rounds.get(table, set())
+    if round_ not in begun and len(begun) >= _LAST_ROUNDS:
+        raise Differs(f"it starts after the last {_LAST_ROUNDS} rounds of a table that closed at {announced}")
+
+
+RULES: Final = (
+    Rule(
+        entry=entries.CLOSING_ANNOUNCED,
+        record={"at": "$at"},
+        state={_KEY: "$at"},
+        may=Permission.CONFIGURE,
+    ),
+    Rule(
+        entry=entries.TABLES_OPENED,
+        before={_KEY: "$was:text"},
+        state={_KEY: None},
+        may=Permission.CONFIGURE,
+    ),
+)
