@@ -39,6 +39,7 @@ from paytables.wording import format_count, format_known_names
 #: Family name in a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
+    "banque": "paytables.bank.banque",
     "blackjack": "paytables.blackjack",
     "craps": "paytables.craps",
     "keno": "paytables.keno",

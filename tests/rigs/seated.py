@@ -8,5 +8,13 @@ SEATED_GAMES = [name for name in list_table_games() if isinstance(load_game(name
 DEALT_FACE_DOWN = [
     name for name in SEATED_GAMES if "blackjack" not in name and name not in {"quebec-war", "quebec-red-dog"}
 ]
+#: Tables of hands that do not belong to one seat each: several bet on one hand, and one of them answers for it.
+COMMON_HANDS = [name for name in SEATED_GAMES if "banque" in name]
 #: Cards and tiles that lie face down.
 BACKS = {"??", "?-?"}
+
+
+def is_hidden(hand):
+    """Whether nothing of another's hand is seen; a natural of common hands is shown at once (Monaco 12.83)."""
+    shown_at_once = hand["id"].startswith("tableau") and hand.get("says") in {"8", "9"}
+    return shown_at_once or (set(hand["cards"]) <= BACKS and "says" not in hand)

@@ -390,13 +390,18 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: Hand) -> None:
 
 
 def _format_hand_label(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
-    """Return the label of a hand: at a shared table the player's own or a seat's, and the number of a split one."""
+    """Return the label of a hand: at a shared table the player's own or a seat's, and the number of a split one.
+
+    A hand on which several seats bet also has its own name; the seat is the one that holds it.
+    """
     ids = [each.id for each in hands]
     if hand.seat is None:
         return format_hand_name(stage, hand.id, ids)
     name, number = stage.texts.say("felt.own"), _find_split_number(stage, hand.id, ids)
     if not hand.own:
         name = stage.texts.say("felt.seat", number=hand.seat + 1)
+    if _read_published_count(stage, hand.id, "held"):
+        return stage.texts.say("felt.held_by", name=format_hand_name(stage, hand.id, ids), player=name)
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 

@@ -219,6 +219,8 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
     """Return the text of a round's money, preceded by how the round ended and followed by what stays on the table.
 
+    If the next round is the last that is dealt from the shoe, that is announced too.
+
     ``money`` is the text and its colour; it is returned unchanged if no round has just ended.
     """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
@@ -233,7 +235,8 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
         standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
     stays_cents = sum(standing.values()) * _read_denomination_cents(stage)
     stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
-    words = (describe_outcome(stage, result), money[0], stays)
+    last = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+    words = (describe_outcome(stage, result), money[0], stays, last)
     return "  \u00b7  ".join(each for each in words if each), money[1]
 
 

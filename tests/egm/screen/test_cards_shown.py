@@ -11,6 +11,8 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.roads import count_most_and_least
+from egm.screen.scenes.cards import _format_hand_label
+from egm.screen.scenes.dealt import read_final_hands
 from egm.screen.scenes.faces import draw_card_art
 from egm.screen.scenes.scoreboard import should_show_board
 from egm.screen.view import Action, build_view_timeline
@@ -45,6 +47,18 @@ def test_a_punto_bancos_hands_are_called_as_its_bets(theme):
     for name, called in (("monaco-punto-banco", ("Punto", "Banco")), ("quebec-baccarat", ("Player", "Bank"))):
         hands = {hand["id"]: hand["names"]["en"] for hand in felt(name)[1].presentation["hands"]}
         assert (hands["player"], hands["bank"]) == called
+
+
+@pytest.mark.requirement("S-52")
+@pytest.mark.parametrize(("language", "player"), [("en", "Player 1"), ("fr", "Joueur 1")])
+def test_a_hand_that_several_bet_on_is_named_with_the_player_who_holds_it(theme, language, player):
+    view = dict(felt_scenes(*felt("monaco-banque-a-tout-va"), language, theme, LANDSCAPE))["shared-settled"]
+    stage = Picture(theme)._build_stage(view)
+    hands = read_final_hands(view.show.result.display)
+    labels = [_format_hand_label(stage, hand, hands) for hand in hands]
+    assert labels[1:] == [f"Tableau 1 ({player})", f"Tableau 2 ({player})"]
+    own = _format_hand_label(stage, replace(hands[1], own=True), hands)
+    assert own == {"en": "Tableau 1 (You)", "fr": "Tableau 1 (Vous)"}[language]
 
 
 def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):

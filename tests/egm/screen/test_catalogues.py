@@ -47,6 +47,7 @@ def test_no_text_is_empty_and_french_is_not_english():
         "key.service",
         "decide.many",
         "felt.times",
+        "felt.held_by",
         "key.volume",
         "tilt.code",
         "tilt.detail.cabinet_file_unusable",

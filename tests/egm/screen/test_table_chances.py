@@ -15,6 +15,7 @@ from tools.lab.views import build_idle_view
 TABLES = (
     "quebec-craps",
     "quebec-baccarat",
+    "monaco-banque-a-tout-va",
     "quebec-roulette-french",
     "quebec-sic-bo",
     "quebec-red-dog",

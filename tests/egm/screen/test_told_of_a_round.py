@@ -219,6 +219,20 @@ def test_how_a_round_ended_is_said_before_its_money(theme, name, display, point,
     assert read.startswith(en)
 
 
+@pytest.mark.requirement("S-52")
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "The next round is the last of this shoe"),
+        ("fr", "Le prochain coup est le dernier de la taille"),
+    ],
+)
+def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, language, words):
+    for display, announced in (({"last_of_shoe": True}, True), ({}, False)):
+        for stage in ended(theme, "monaco-banque-a-tout-va", display=display, language=language):
+            assert (words in choose_status(stage)[0]) == announced
+
+
 def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
     """The bar said "Game over" after every throw."""
     spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]

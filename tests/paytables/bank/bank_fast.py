@@ -108,6 +108,31 @@ def bets_of_baccarat(game, p, b, naturals, third, cards):
         yield f"{name}-dragon", paid(5, *own, *margins)
 
 
+def banque(decks, pick, rounds):
+    """Two hands against a banker, each drawing on five or less; he draws if the table says so against either."""
+    for shoes in lots(pick, rounds, decks):
+        cards = [worth(shoes.deal()) for _ in range(9)]
+        first, second, bank = ((cards[n] + cards[n + 3]) % 10 for n in range(3))
+        draws, results = np.zeros(len(first), dtype=bool), []
+        for hand, third in ((first, cards[6]), (second, cards[7])):
+            draws |= TABLE[bank, np.where(hand <= 5, third + 1, 0)]
+        ended = (bank + draws * cards[8]) % 10
+        for hand, third in ((first, cards[6]), (second, cards[7])):
+            results.append(np.sign((hand + (hand <= 5) * third) % 10 - ended))
+        both = sum(results)
+        yield {
+            "tableau-1": paid(10, ("won", results[0] > 0, 20), ("push", results[0] == 0, 10)),
+            "tableau-2": paid(10, ("won", results[1] > 0, 20), ("push", results[1] == 0, 10)),
+            "a-cheval": paid(
+                10,
+                ("won", both == 2, 20),
+                ("half won", both == 1, 15),
+                ("push", both == 0, 10),
+                ("half", both == -1, 5),
+            ),
+        }
+
+
 DRAGON = {9: 20, 8: 8, 7: 7, 6: 4, 5: 3, 4: 1}
 
 

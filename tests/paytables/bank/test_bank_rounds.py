@@ -16,6 +16,7 @@ PLAYED = {
         name: partial(fast.baccarat, name)
         for name in ("quebec-baccarat", "monaco-punto-banco", "monaco-punto-2000")
     },
+    "monaco-banque-a-tout-va": fast.banque,
     "quebec-super-pan-9": fast.super_pan,
     "quebec-red-dog": fast.red_dog,
     "quebec-war": fast.war,

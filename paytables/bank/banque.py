@@ -1,0 +1,571 @@
+"""Banque à tout va (Monaco, arrêté 88-384, art. 12): a banker's hand against two hands, each called a tableau.
+
+The machine is the banker. Players bet on either tableau, or *à cheval* on both. The hand of a tableau is held by
+the first seat, by its number, that bets on it alone, otherwise by the first that bets à cheval; at five points
+that seat decides whether a third card is drawn, for everyone who bets on the tableau. Points count as in baccarat.
+
+Where the order leaves a choice, this implementation does the following: a hand that nobody holds is dealt and
+draws at five; the banker draws by the definition's table (art. 12.84 leaves it to the banker), and a banker's eight
+or nine does not stop the third cards of the hands that must draw or have asked for one (art. 12.83, 12.84).
+"""
+
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations_with_replacement, product
+from math import perm
+from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from paytables.analysis import BetAnalysis, Depth
+from paytables.bank.baccarat import POINTS
+from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
+from paytables.bank.rules import BANK, BankRules, Hands, build_bank_family
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, Shoe, format_card, rank_of
+from paytables.contract import Bet, Choice, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.definition import Strict
+from paytables.layout import Case, Odds, compute_mean_return, push_bet, settle_bet
+from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, may_see
+
+TABLEAUX: Final = ("tableau-1", "tableau-2")
+BOTH: Final = "both"
+_BANK: Final = "bank"
+#: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
+CARDS_MOST: Final = 9
+_FREE: Final = 5
+_NATURAL: Final = 8
+_DRAW: Final = "draw"
+_STAND: Final = "stand"
+#: The sign of a hand that stood, among the third cards in a banker's drawing table.
+_STOOD: Final = "-"
+_THIRD_CARDS: Final = _STOOD + "0123456789"
+
+#: The answers at five points for the two tableaux.
+Answers: TypeAlias = tuple[str, str]
+EVERY_ANSWERS: Final[tuple[Answers, ...]] = (
+    (_DRAW, _DRAW),
+    (_DRAW, _STAND),
+    (_STAND, _DRAW),
+    (_STAND, _STAND),
+)
+#: How the tableaux compare with the banker: 1 wins, 0 ties, -1 loses.
+Results: TypeAlias = tuple[int, int]
+#: The third cards, by points, against which a banker draws, for each number of points.
+DrawTable: TypeAlias = tuple[str, ...]
+
+
+class BanqueShoe(ShoeRules):
+    """The shoe of banque à tout va (``[shoe]``): nine or ten cards lie behind the stop card (art. 12.5).
+
+    If the stop card has appeared and nine cards or more are left, one last round is dealt (art. 12.10).
+    """
+
+    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    stop: Literal[9, 10] = Field(default=10, description="cards behind the stop card")
+    rounds: Literal[1] = 1
+
+    @property
+    def least_cards(self) -> int:
+        """Return the number of cards that the longest round needs."""
+        return CARDS_MOST
+
+
+class Banker(Strict):
+    """The banker's drawing table (``[banker]``), which art. 12.84 leaves to the banker.
+
+    ``draws`` lists, by the banker's points, the third cards of a tableau against which a card is drawn; ``-`` is a
+    tableau that stood. The banker has one hand against two: ``against`` says whether one tableau or both must call
+    for the card.
+    """
+
+    draws: dict[Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]]
+    against: Literal["either", "both"] = "either"
+
+    @property
+    def table(self) -> DrawTable:
+        """Return the third cards against which the banker draws, by points from zero to nine."""
+        return tuple(self.draws.get(points, "") for points in range(10))
+
+    def should_draw(self, points: int, third_cards: Iterable[int | None]) -> bool:
+        """Return whether the banker draws with ``points``; ``third_cards`` are the tableaux' (None: it stood)."""
+        return _should_banker_draw(self.table[points], self.against, third_cards)
+
+    def format_lines(self, code: str) -> list[str]:
+        """Return the drawing table as lines of the help text, in one language."""
+        lines: list[str] = []
+        texts = _BANKER_TEXTS[code]
+        for cards in dict.fromkeys(self.table):
+            points = [n for n in range(10) if self.table[n] == cards]
+            key = "always" if set(cards) == set(_THIRD_CARDS) else "some" if cards else "never"
+            dealt = _format_ranges(cards)
+            called = [texts["stood"]] * (_STOOD in cards) + [texts["third"].format(dealt)] * bool(dealt)
+            lines.append(
+                texts[key].format(_format_ranges("".join(map(str, points))), texts["or"].join(called))
+            )
+        return [*lines, texts[self.against]]
+
+
+def _should_banker_draw(cards: str, against: str, third_cards: Iterable[int | None]) -> bool:
+    """Return whether a banker draws who draws against these ``cards`` of one tableau (``either``) or of both."""
+    calls = [(_STOOD if third is None else str(third)) in cards for third in third_cards]
+    return any(calls) if against == "either" else all(calls)
+
+
+_BANKER_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        "always": "Banker with {0}: draws",
+        "some": "Banker with {0}: draws against {1}",
+        "never": "Banker with {0}: stands",
+        "stood": "no third card",
+        "third": "a third card of {0}",
+        "or": " or ",
+        "either": "It is enough that the table says so against one of the tableaux.",
+        "both": "The table must say so against both tableaux.",
+    },
+    "fr": {
+        "always": "Banquier à {0} : tire",
+        "some": "Banquier à {0} : tire contre {1}",
+        "never": "Banquier à {0} : reste",
+        "stood": "aucune troisième carte",
+        "third": "une troisième carte de {0}",
+        "or": " ou ",
+        "either": "Il suffit que le tableau de tirage le dise contre l'un des deux tableaux.",
+        "both": "Le tableau de tirage doit le dire contre les deux tableaux.",
+    },
+}
+
+
+def _format_ranges(digits: str) -> str:
+    """Return digits as text, with a dash for three or more in sequence: ``0-7, 9``."""
+    runs: list[list[int]] = []
+    for n in sorted(int(digit) for digit in digits if digit != _STOOD):
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ", ".join(parts)
+
+
+class BanqueBet(BankBet):
+    """A bet on one tableau, or *à cheval* on both (art. 12.7), which pays and loses half for each (art. 12.9)."""
+
+    on: Literal["tableau-1", "tableau-2", "both"]
+
+    def list_every_pay(self) -> tuple[Odds, ...]:
+        """Return all the odds at which this bet may be paid; à cheval also half."""
+        half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
+        return (self.pays, *half) if self.on == BOTH else (self.pays,)
+
+    def terms(self) -> Mapping[str, str] | None:
+        """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
+        if self.on != BOTH:
+            return None
+        return {code: text.format(self.pays.text) for code, text in _BOTH_TEXTS.items()}
+
+
+_BOTH_TEXTS: Final = {
+    "en": (
+        "half on each tableau: {0} if both win, half of that if one wins and the other ties; half is lost if one "
+        "loses and the other ties; one won and one lost: returned"
+    ),
+    "fr": (
+        "moitié sur chaque tableau : {0} si les deux gagnent, la moitié si l'un gagne et l'autre fait égalité ; "
+        "moitié perdue si l'un perd et l'autre fait égalité ; un gagné, un perdu : rendue"
+    ),
+}
+
+
+class BanqueDefinition(BankDefinition):
+    """The definition of a game of banque à tout va."""
+
+    shoe: BanqueShoe = BanqueShoe()
+    banker: Banker
+    bet: Annotated[tuple[BanqueBet, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check_one_bet_each(self) -> Self:
+        """Refuse two bets on the same tableau, or two à cheval."""
+        on = [bet.on for bet in self.bet]
+        if len(set(on)) < len(on):
+            raise ValueError("bet: one bet on each tableau, and one on both")
+        return self
+
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays, the banker's table and the number of decks, as text by language."""
+        return {
+            code: [
+                *(
+                    f"{getattr(bet.name, code)} - {(bet.terms() or {}).get(code, bet.pays.text)}"
+                    for bet in self.bet
+                ),
+                *self.banker.format_lines(code),
+                self.shoe.format_deck_line(code),
+            ]
+            for code in ("en", "fr")
+        }
+
+
+def settle_banque_bet(bet: Bet, rule: BanqueBet, results: Results) -> Settlement:
+    """Return the settlement of a bet by how the tableaux compare with the banker (art. 12.9)."""
+    if rule.on != BOTH:
+        result = results[TABLEAUX.index(rule.on)]
+        return settle_bet(bet, rule.pays if result > 0 else None) if result else push_bet(bet)
+    half = replace(bet, credits=bet.credits // 2)
+    returned = {1: rule.pays.returned(half.credits), 0: half.credits, -1: 0}
+    name = {2: "won", 1: "half won", 0: "push", -1: "half", -2: "lost"}[sum(results)]
+    return Settlement(
+        name,
+        sum(returned[result] for result in results),
+        spot=bet.spot,
+        staked=bet.credits,
+        seat=bet.seat,
+    )
+
+
+@dataclass(slots=True)
+class Felt:
+    """The hands of one round as a seat sees them: a tableau's only for its holder, until they are turned."""
+
+    holders: Mapping[str, int | None]
+    """The seat that holds the hand of each tableau; None if nobody bets on it."""
+    viewer: int | None
+    hands: dict[str, list[Card]] = field(default_factory=lambda: {name: [] for name in (_BANK, *TABLEAUX)})
+    turned: set[str] = field(default_factory=set)
+    """The hands whose cards everyone sees."""
+
+    def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
+        """Deal a card to a hand; return the animation cue. A third card lies face up."""
+        hand = self.hands[name]
+        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
+        return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
+
+    def turn(self, name: str) -> Iterator[Cue]:
+        """Turn a hand's cards face up; yield the animation cues of those that the viewer does not see yet."""
+        seen = self._list_seen_cards(name)
+        self.turned.add(name)
+        for index, card in enumerate(self.hands[name]):
+            if seen[index] == FACE_DOWN:
+                yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
+
+    def _list_seen_cards(self, name: str) -> list[str]:
+        """Return a hand's cards as the viewer sees them."""
+        holder = self.holders.get(name)
+        is_seen = name in self.turned or (holder is not None and may_see(holder, self.viewer))
+        return [
+            format_card(card) if is_seen or index >= 2 else FACE_DOWN
+            for index, card in enumerate(self.hands[name])
+        ]
+
+    def count_points(self, name: str) -> int:
+        """Return the points of a hand: the last digit of the sum of its cards' points."""
+        return sum(POINTS[rank_of(card)] for card in self.hands[name]) % 10
+
+    def compare(self, name: str) -> int:
+        """Return 1 if a tableau's hand beats the banker's, 0 if they tie, -1 if it loses."""
+        mine, banks = self.count_points(name), self.count_points(_BANK)
+        return (mine > banks) - (mine < banks)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the hands as the screen shows them, the banker's first."""
+        hands = []
+        for name in self.hands:
+            cards, holder = self._list_seen_cards(name), self.holders.get(name)
+            points = {} if FACE_DOWN in cards else {"says": str(self.count_points(name))}
+            owner = {} if holder is None else describe_owner(holder, self.viewer)
+            hands.append({"id": name, "cards": cards, **points, **owner})
+        return {"kind": "table", "felt": "cards", "hands": hands}
+
+
+class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
+    """The rules of a playable game of banque à tout va."""
+
+    hands: ClassVar[Hands] = (
+        (_BANK, BANK, 3),
+        *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAUX, 1)),
+    )
+
+    def bets(self) -> tuple[BanqueBet, ...]:
+        """Return every bet that this game offers."""
+        return self.definition.bet
+
+    @cached_property
+    def _bets_by_id(self) -> dict[str, BanqueBet]:
+        return {bet.id: bet for bet in self.definition.bet}
+
+    def describe_hands(self) -> list[dict[str, Json]]:
+        """Return the banker's hand and those of the tableaux, which are each held by a seat that bets on it."""
+        return [
+            {**hand, "held": True} if hand["id"] in TABLEAUX else hand for hand in super().describe_hands()
+        ]
+
+    # ------------------------------------------------------------------ a round
+    def find_holder(self, tableau: str, bets: Sequence[Bet]) -> int | None:
+        """Return the seat that holds a tableau's hand: the first that bets on it alone, else à cheval, or None."""
+        for on in (tableau, BOTH):
+            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == on]
+            if seats:
+                return min(seats)
+        return None
+
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+        """Play a round: deal six cards, let the tableaux draw, turn the banker's hand, draw, turn all, settle."""
+        rules = self.definition.shoe
+        shoe, cues = open_shoe(rules, self.table, draw)
+        yield from cues
+        felt = Felt({name: self.find_holder(name, bets) for name in TABLEAUX}, viewer)
+        for name in (*TABLEAUX, _BANK) * 2:
+            yield felt.deal(name, shoe, draw)
+        is_drawing = {}
+        for name in TABLEAUX:
+            is_drawing[name] = yield from self._decide_draw(felt, name, bets)
+        yield from felt.turn(_BANK)
+        third_cards: list[int | None] = []
+        for name in TABLEAUX:
+            if is_drawing[name]:
+                yield felt.deal(name, shoe, draw)
+            third_cards.append(POINTS[rank_of(felt.hands[name][2])] if is_drawing[name] else None)
+        if self.definition.banker.should_draw(felt.count_points(_BANK), third_cards):
+            yield felt.deal(_BANK, shoe, draw)
+        for name in TABLEAUX:
+            yield from felt.turn(name)
+        results = (felt.compare(TABLEAUX[0]), felt.compare(TABLEAUX[1]))
+        for bet in bets:
+            yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
+        display = felt.to_json() | {
+            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAUX, _BANK))
+        }
+        if rules.least_cards <= shoe.left <= rules.stop:
+            display["last_of_shoe"] = True
+        return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
+
+    def _decide_draw(
+        self, felt: Felt, name: str, bets: Sequence[Bet]
+    ) -> Generator[Decision | Cue, Choice | None, bool]:
+        """Return whether a tableau draws a third card; its holder is asked at five, and eight or nine is turned."""
+        points, holder = felt.count_points(name), felt.holders[name]
+        if points >= _NATURAL:
+            yield from felt.turn(name)
+        if points != _FREE or holder is None:
+            return points <= _FREE
+        prompt = felt.to_json() | {"hand": name}
+        if may_see(holder, felt.viewer):
+            stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
+            held = [each for each in TABLEAUX if felt.holders[each] == holder]
+            prompt["advice"] = self.find_best_answers(stakes, held)[TABLEAUX.index(name)]
+        decision = Decision("banque", (_DRAW, _STAND), prompt, seat=holder)
+        return bool(decision.check((yield decision)) == _DRAW)
+
+    # ------------------------------------------------------------------ figures
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every possible result of a wager from a fresh shoe, with its best answers at five."""
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        return self._iter_cases(wager, self.find_best_answers(stakes, self._list_staked_tableaux(stakes)))
+
+    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+        """Return every possible result of a wager, once for each answer at five for either tableau."""
+        for answers in EVERY_ANSWERS:
+            yield from self._iter_cases(wager, answers)
+
+    def _iter_cases(self, wager: Wager, answers: Answers) -> Iterator[Case]:
+        """Yield one case for each way in which both tableaux may compare with the banker."""
+        banker, decks = self.definition.banker, self.definition.shoe.decks
+        for results, chance in _compute_result_chances(decks, banker.table, banker.against)[answers].items():
+            settled = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
+            yield Case(chance, settled)
+
+    def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
+        """Return the tableaux on which these bets, by spot, are."""
+        on = {self._bets_by_id[spot].on for spot in stakes}
+        return [name for name in TABLEAUX if on & {name, BOTH}]
+
+    def _list_answer_returns(
+        self, stakes: Mapping[str, int], held: Collection[str]
+    ) -> dict[Answers, Fraction]:
+        """Return the mean return of stakes by the answers for the ``held`` tableaux; any other draws at five."""
+        wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
+        return {
+            answers: compute_mean_return(wager, self._iter_cases(wager, answers))
+            for answers in EVERY_ANSWERS
+            if all(answer == _DRAW or name in held for name, answer in zip(TABLEAUX, answers, strict=True))
+        }
+
+    def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> Answers:
+        """Return the answers at five, always the same, with the highest mean return of a seat's stakes.
+
+        ``held`` are the tableaux whose hands the seat holds. The figures are those of a fresh shoe.
+        """
+        returns = self._list_answer_returns(stakes, held)
+        return max(returns, key=lambda answers: returns[answers])
+
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the figures of the best answers at five, of always drawing, and of the worst answers.
+
+        A tableau without a stake draws at five, as one does that nobody holds or whose holder does not answer.
+        """
+        found = super().analyse_stakes(name, stakes, depth)
+        returns = self._list_answer_returns(stakes, self._list_staked_tableaux(stakes))
+        best = max(returns, key=lambda answers: returns[answers])
+        strategy = best[0] if len(set(best)) == 1 else f"{best[0]} on tableau 1 and {best[1]} on tableau 2"
+        return replace(
+            found,
+            strategy=f"{strategy} at five",
+            simplest_strategy="draw at five",
+            simplest_rtp=returns[_DRAW, _DRAW],
+            worst_rtp=min(returns.values()),
+        )
+
+
+# ---------------------------------------------------------------------------------- exact, of a fresh shoe
+#: Bits for one count in a packed row: no sum of the orders of nine cards needs more.
+_WIDTH: Final = 96
+_ROW: Final = 10 * _WIDTH
+#: For first cards with the same totals: the number of their orders, and these times the remaining cards of each
+#: point value, of each two and of each three values (packed).
+_Sums: TypeAlias = tuple[int, int, int, int]
+
+
+@cache
+def _compute_result_chances(
+    decks: int, table: DrawTable, against: str
+) -> Mapping[Answers, Mapping[Results, Fraction]]:
+    """Return the chances of both tableaux' results, by the answers at five, from a fresh shoe."""
+    found: dict[Answers, Counter[Results]] = {answers: Counter() for answers in EVERY_ANSWERS}
+    cards_left = 52 * decks - 6
+    for (totals, bank), sums in _sum_first_cards(decks).items():
+        counted: dict[tuple[bool, ...], Counter[Results]] = {}
+        for answers, results in found.items():
+            drawing = tuple(
+                total < _FREE or (total == _FREE and answer == _DRAW)
+                for total, answer in zip(totals, answers, strict=True)
+            )
+            if drawing not in counted:
+                counted[drawing] = _count_results(
+                    totals, bank, drawing, sums, table[bank], against, cards_left
+                )
+            results.update(counted[drawing])
+            if totals[0] < totals[1]:
+                mirrored = {(second, first): ways for (first, second), ways in counted[drawing].items()}
+                found[answers[1], answers[0]].update(mirrored)
+    total = perm(52 * decks, CARDS_MOST)
+    return {
+        answers: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
+        for answers, counts in found.items()
+    }
+
+
+@cache
+def _sum_first_cards(decks: int) -> Mapping[tuple[Results, int], _Sums]:
+    """Return the sums over the first six cards, by the points of both tableaux and of the banker.
+
+    The tableaux are alike, so the points of the first are at most those of the second.
+    """
+    counts = [16 * decks, *([4 * decks] * 9)]
+    pairs = [
+        ((a + b) % 10, (1 << 3 * a) + (1 << 3 * b), 1 + (a != b))
+        for a, b in combinations_with_replacement(range(10), 2)
+    ]
+    dealt: dict[int, _Sums] = {}
+    sums: dict[tuple[Results, int], list[int]] = {}
+    for first, second in product(pairs, pairs):
+        if first[0] > second[0]:
+            continue
+        most_drawn = 1 + (first[0] <= _FREE) + (second[0] <= _FREE)
+        for bank in pairs:
+            code = first[1] + second[1] + bank[1]
+            if code not in dealt:
+                dealt[code] = _weigh_first_cards(counts, code)
+            summed = sums.setdefault(((first[0], second[0]), bank[0]), [0, 0, 0, 0])
+            orders = first[2] * second[2] * bank[2]
+            for drawn in range(most_drawn + 1):
+                summed[drawn] += orders * dealt[code][drawn]
+    return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
+
+
+def _weigh_first_cards(counts: Sequence[int], code: int) -> _Sums:
+    """Return the number of ways to deal cards of these points in an order, alone and times the remaining cards.
+
+    ``code`` has the number of cards of each point value, in three bits each.
+    """
+    ways, left_ = 1, list(counts)
+    for points, count in enumerate(counts):
+        taken = code >> 3 * points & 7
+        ways *= perm(count, taken)
+        left_[points] -= taken
+    row, tens, hundreds = (
+        sum(n << step * points for points, n in enumerate(left_)) for step in (_WIDTH, _ROW, 10 * _ROW)
+    )
+    return ways, ways * row, ways * row * tens, ways * row * tens * hundreds
+
+
+def _unpack(packed: int, number: int) -> list[int]:
+    """Return the ``number`` counts that are packed into one integer."""
+    size = _WIDTH // 8
+    data = packed.to_bytes(number * size, "little")
+    return [int.from_bytes(data[n : n + size], "little") for n in range(0, number * size, size)]
+
+
+def _count_results(
+    totals: Results,
+    bank: int,
+    drawing: tuple[bool, ...],
+    sums: _Sums,
+    cards: str,
+    against: str,
+    cards_left: int,
+) -> Counter[Results]:
+    """Return the number of orders of nine cards by the results of both tableaux, given the points of two cards each.
+
+    ``drawing`` says which tableaux draw. ``cards`` are the third cards against which the banker draws, and
+    ``cards_left`` is the number of cards after the first six.
+    """
+    found = Counter[Results]()
+    drawn = sum(drawing)
+    orders = perm(cards_left - drawn, 3 - drawn)
+    orders_of_banker = perm(cards_left - drawn - 1, 2 - drawn)
+    unpacked = [_unpack(packed, 10**n) for n, packed in enumerate(sums[: drawn + 2])]
+    for third_cards in product(range(10), repeat=drawn):
+        dealt = iter(third_cards)
+        seen = [next(dealt) if draws else None for draws in drawing]
+        ends = [(total + (third or 0)) % 10 for total, third in zip(totals, seen, strict=True)]
+        if not _should_banker_draw(cards, against, seen):
+            found[_compare(ends, bank)] += orders * _count_orders(unpacked, third_cards)
+            continue
+        for more in range(10):
+            ways = orders_of_banker * _count_orders(unpacked, (*third_cards, more))
+            found[_compare(ends, (bank + more) % 10)] += ways
+    return found
+
+
+def _compare(ends: Sequence[int], bank: int) -> Results:
+    """Return how the points of both tableaux compare with the banker's."""
+    first, second = ends
+    return (first > bank) - (first < bank), (second > bank) - (second < bank)
+
+
+def _count_orders(unpacked: Sequence[Sequence[int]], dealt: tuple[int, ...]) -> int:
+    """Return the number of ways to deal the first cards and then cards of these points.
+
+    ``unpacked`` holds the sums of the products of remaining cards; a card that was dealt twice has one less left.
+    """
+    if not dealt:
+        return unpacked[0][0]
+    if len(dealt) == 1:
+        return unpacked[1][dealt[0]]
+    if len(dealt) == 2:
+        first, second = dealt
+        ways = unpacked[2][10 * first + second]
+        return ways - unpacked[1][first] if first == second else ways
+    first, second, third = dealt
+    ways = unpacked[3][100 * first + 10 * second + third]
+    fewer = (first == third) + (second == third)
+    if first == second:
+        ways -= unpacked[2][10 * first + third] - fewer * unpacked[1][first]
+    return ways - fewer * unpacked[2][10 * first + second]
+
+
+FAMILY = build_bank_family(BanqueDefinition, BanqueRules)

@@ -1,0 +1,477 @@
+"""Banque à tout va: rounds settled again from the order's text, what each seat sees, and exact figures counted anew."""
+
+import json
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from paytables import (
+    Choice,
+    Decision,
+    DefinitionError,
+    Settlement,
+    WagerError,
+    analyse,
+    build_game,
+    load_game,
+)
+from paytables.cards.card import Shoe, parse_cards
+from paytables.contract import Cue
+
+GAME = "monaco-banque-a-tout-va"
+TABLEAUX = ("tableau-1", "tableau-2")
+BACK = "??"
+#: The banker's table that the game publishes, written again: third cards against which he draws, "-" for none.
+BANKER = {**dict.fromkeys(range(3), "-0123456789"), 3: "-012345679", 4: "-234567", 5: "-4567", 6: "67"}
+
+
+def points(cards):
+    worth = {"A": 1, "T": 0, "J": 0, "Q": 0, "K": 0}
+    return sum(worth[card[0]] if card[0] in worth else int(card[0]) for card in cards) % 10
+
+
+class Chosen:
+    """Random numbers that deal these cards from a full shoe, by hand: ``{"tableau-1": "5s Kd 2c"}``."""
+
+    def __init__(self, random, shoe, **hands):
+        self.random, self.shoe = random, Shoe(list(shoe.counts))
+        self.wanted = {name.replace("_", "-"): list(parse_cards(cards)) for name, cards in hands.items()}
+        self.purposes = []
+
+    def below(self, bound, purpose):
+        self.purposes.append(purpose)
+        hand, _, _ = purpose.partition(" ")
+        card = self.wanted[hand].pop(0) if self.wanted.get(hand) else None
+        if card is None:
+            return self.random.below(bound, purpose)
+        value = sum(self.shoe.counts[:card])
+        self.shoe.take(card)
+        return value
+
+
+def play(game, wager, draw, answer):
+    """All steps of a round, and its outcome."""
+    steps, generator, choice = [], game.play(wager, draw), None
+    while True:
+        try:
+            step = generator.send(choice)
+        except StopIteration as end:
+            return steps, end.value
+        choice = Choice(answer(step)) if isinstance(step, Decision) else None
+        steps.append(step)
+
+
+def bet_seats(game, seats):
+    return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
+
+
+def dealt_by_hand(steps):
+    """The cards of each hand, turned ones in their place, and the order in which cards were dealt."""
+    hands, order = {}, []
+    for step in steps:
+        if isinstance(step, Cue) and step.kind == "deal":
+            hands.setdefault(step.data["hand"], []).append(step.data["card"])
+            order.append(step.data["hand"])
+        elif isinstance(step, Cue) and step.kind == "flip":
+            hands[step.data["hand"]][step.data["index"]] = step.data["card"]
+    return hands, order
+
+
+# ---------------------------------------------------------------------------------- settled again, from the text
+def some_seats(game, draw):
+    """Bets of one to five seats on any of the spots."""
+    seats = {}
+    for seat in range(8):
+        if draw.below(3, "seat") == 0 or (seat == 7 and not seats):
+            spots = [spot.id for spot in game.rules.layout() if draw.below(2, "spot")] or ["a-cheval"]
+            seats[str(seat)] = {spot: 10 + 2 * draw.below(20, "bet") for spot in spots}
+    return seats
+
+
+def holder_by_the_text(tableau, seats):
+    for spot in (tableau, "a-cheval"):
+        for seat in sorted(map(int, seats)):
+            if spot in seats[str(seat)]:
+                return seat
+    return None
+
+
+def third_by_the_text(hand, holder, answers):
+    """Whether a tableau draws: not over five, as its holder says at five, always under five."""
+    total = points(hand[:2])
+    return total < 5 or (total == 5 and (holder is None or answers[holder] == "draw"))
+
+
+def due_by_the_text(spot, stake, compared):
+    """What comes back: even money on one tableau; à cheval by how many win, tie and lose (12.9)."""
+    if spot in TABLEAUX:
+        return {1: 2 * stake, 0: stake, -1: 0}[compared[TABLEAUX.index(spot)]]
+    won, lost = compared.count(1), compared.count(-1)
+    gains = {(2, 0): stake, (1, 0): stake // 2, (0, 1): -stake // 2, (0, 2): -stake}
+    return stake + gains.get((won, lost), 0)
+
+
+def hold_rounds(seeded_draw, count):
+    """Rounds of one shoe after another: dealt, drawn and settled as article 12 says."""
+    game, table, seen = load_game(GAME), None, Counter()
+    for seed in range(count):
+        here, draw = game.at(json.loads(json.dumps(table))), seeded_draw(seed)
+        seats = some_seats(here, draw)
+        answers = {seat: ("draw", "stand")[draw.below(2, "answer")] for seat in range(8)}
+        asked = []
+
+        def answer(decision, asked=asked, answers=answers):
+            asked.append((decision.prompt["hand"], decision.seat))
+            return answers[decision.seat]
+
+        left = 312 if table is None else Shoe.from_json(table["shoe"]).left
+        steps, outcome = play(here, bet_seats(here, seats), draw, answer)
+        hands, order = dealt_by_hand(steps)
+        assert order[:6] == [*TABLEAUX, "bank"] * 2
+        assert BACK not in {card for cards in hands.values() for card in cards}
+        holders = {name: holder_by_the_text(name, seats) for name in TABLEAUX}
+        assert asked == [
+            (name, holders[name])
+            for name in TABLEAUX
+            if points(hands[name][:2]) == 5 and holders[name] is not None
+        ]
+        signs = ""
+        for name in TABLEAUX:
+            third = third_by_the_text(hands[name], holders[name], answers)
+            assert len(hands[name]) == 2 + third
+            signs += str(points(hands[name][2:])) if third else "-"
+        banks = BANKER.get(points(hands["bank"][:2]), "")
+        assert len(hands["bank"]) == 2 + any(sign in banks for sign in signs)
+        third = [name for name in (*TABLEAUX, "bank") if len(hands[name]) == 3]
+        assert order[6:] == third
+        compared = [int(np.sign(points(hands[name]) - points(hands["bank"]))) for name in TABLEAUX]
+        due = {
+            (int(seat), spot): due_by_the_text(spot, stake, compared)
+            for seat, bets in seats.items()
+            for spot, stake in bets.items()
+        }
+        settled = [step for step in steps if isinstance(step, Settlement)]
+        assert {(each.seat, each.spot): each.credits for each in settled} == due
+        assert [each.staked for each in settled] == [seats[str(each.seat)][each.spot] for each in settled]
+        seen.update(each.name for each in settled)
+        left -= len(order)
+        assert (outcome.table is None) == (left < 9)
+        assert outcome.display.get("last_of_shoe", False) == (9 <= left <= 10)
+        seen["last round"] += left in {9, 10}
+        table = outcome.table
+    assert set(seen) == {"won", "half won", "push", "half", "lost", "last round"}
+
+
+@pytest.mark.requirement("S-52", "P-01:b")
+def test_rounds_are_dealt_drawn_and_settled_as_the_text_says(seeded_draw):
+    hold_rounds(seeded_draw, 700)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_a_hundred_thousand_rounds_are_settled_as_the_text_says(seeded_draw):
+    hold_rounds(seeded_draw, 100_000)
+
+
+# ---------------------------------------------------------------------------------- who holds a hand, and what is seen
+@pytest.mark.requirement("S-52")
+def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is_bound(seeded_draw):
+    game = load_game(GAME)
+    seats = {"1": {"a-cheval": 10}, "2": {"tableau-2": 10}, "4": {"tableau-2": 20, "tableau-1": 10}}
+    cards = {"tableau_1": "2s 3s 4s", "tableau_2": "4h Ad Tc", "bank": "Kd 7d"}
+    asked = []
+
+    def stand(decision):
+        asked.append((decision.seat, decision.prompt["hand"], decision.options, decision.unanswered))
+        return "stand"
+
+    deal = Chosen(seeded_draw(1), Shoe.of(6), **cards)
+    steps, outcome = play(game, bet_seats(game, seats), deal, stand)
+    options = ("draw", "stand")
+    assert asked == [(4, "tableau-1", options, "draw"), (2, "tableau-2", options, "draw")]
+    assert outcome.display["result"] == "5-5-7"
+    assert {each.name for each in steps if isinstance(each, Settlement)} == {"lost"}
+    deal = Chosen(seeded_draw(1), Shoe.of(6), **cards)
+    steps, outcome = play(game, bet_seats(game, seats), deal, lambda decision: decision.unanswered)
+    assert outcome.display["result"] == "9-5-7"
+    names = {(each.seat, each.spot): each.name for each in steps if isinstance(each, Settlement)}
+    assert names[4, "tableau-1"] == "won"
+    assert names[1, "a-cheval"] == "push"  # one tableau wins, the other loses
+    assert names[2, "tableau-2"] == "lost"
+
+
+@pytest.mark.requirement("S-52")
+def test_nobody_is_asked_for_a_tableau_without_a_bet_and_it_draws_at_five(seeded_draw):
+    game = load_game(GAME)
+    deal = Chosen(seeded_draw(1), Shoe.of(6), tableau_1="9s Ks", tableau_2="4h Ad 3c", bank="Kd 7d")
+    steps, outcome = play(game, game.wager(10, bets={"tableau-1": 10}), deal, None)
+    assert outcome.display["result"] == "9-8-7"
+    assert not [step for step in steps if isinstance(step, Decision)]
+
+
+@pytest.mark.requirement("S-52")
+def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_draw):
+    game = load_game(GAME)
+    deal = Chosen(seeded_draw(1), Shoe.of(6), tableau_1="2s 2h 5c", tableau_2="Kh Kd 8c", bank="Kc 8d")
+    steps, outcome = play(game, game.wager(10, bets={"a-cheval": 10}), deal, None)
+    assert outcome.display["result"] == "9-8-8"
+    assert [each.credits for each in steps if isinstance(each, Settlement)] == [15]
+
+
+def seen_by(game, wagers, viewer, deal):
+    """What one seat of a round sees until its end, with the first answers."""
+    wager = game.rules.combine_seat_wagers(wagers[viewer], viewer, wagers)
+    return play(game, wager, deal, lambda decision: decision.unanswered)
+
+
+@pytest.mark.requirement("S-52")
+@pytest.mark.parametrize(("viewer", "own"), [(0, "tableau-1"), (1, "tableau-2"), (2, None)])
+def test_a_tableau_lies_face_down_for_all_but_its_holder(seeded_draw, viewer, own):
+    game = load_game(GAME)
+    wagers = dict(
+        enumerate(
+            game.wager(10, bets=bets) for bets in ({"tableau-1": 10}, {"tableau-2": 10}, {"a-cheval": 10})
+        )
+    )
+    deal = Chosen(seeded_draw(3), Shoe.of(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 3d Ks")
+    steps, outcome = seen_by(game, wagers, viewer, deal)
+    cues = [step for step in steps if isinstance(step, Cue)]
+    first = [(cue.data["hand"], cue.data["card"]) for cue in cues[1:7]]
+    assert {hand for hand, card in first if card != BACK} == ({own} if own else set())
+    prompts = [step.prompt for step in steps if isinstance(step, Decision)]
+    assert [prompt["hand"] for prompt in prompts] == list(TABLEAUX)
+    for prompt in prompts:
+        hands = {hand["id"]: hand for hand in prompt["hands"]}
+        for name in (*TABLEAUX, "bank"):
+            assert (set(hands[name]["cards"]) == {BACK}) == (name != own)
+            assert ("says" in hands[name]) == (name == own)
+        assert ("advice" in prompt) == (prompt["hand"] == own)
+        assert "result" not in prompt
+    kinds = [(cue.kind, cue.data["hand"]) for cue in cues[7:]]
+    thirds = [("deal", "tableau-1"), ("deal", "tableau-2"), ("deal", "bank")]
+    turned = [("flip", name) for name in TABLEAUX if name != own for _ in range(2)]
+    assert kinds == [("flip", "bank")] * 2 + thirds + turned
+    assert [hand["cards"] for hand in outcome.display["hands"]] == [
+        ["2c", "3d", "Ks"],
+        ["2s", "3h", "4c"],
+        ["9h", "6d", "8c"],
+    ]
+
+
+@pytest.mark.requirement("S-52")
+def test_an_eight_or_nine_is_shown_at_once(seeded_draw):
+    game = load_game(GAME)
+    wagers = {0: game.wager(10, bets={"tableau-1": 10}), 1: game.wager(10, bets={"tableau-2": 10})}
+    deal = Chosen(seeded_draw(3), Shoe.of(6), tableau_1="2s 6h", tableau_2="9h 6d", bank="2c 4d")
+    steps, _ = seen_by(game, wagers, 1, deal)
+    asked = next(n for n, step in enumerate(steps) if isinstance(step, Decision))
+    flips = [step.data["hand"] for step in steps[:asked] if isinstance(step, Cue) and step.kind == "flip"]
+    assert flips == ["tableau-1"] * 2
+    hands = {hand["id"]: hand for hand in steps[asked].prompt["hands"]}
+    assert (hands["tableau-1"]["says"], hands["bank"]["cards"]) == ("8", [BACK, BACK])
+
+
+def test_one_player_sees_only_the_hands_that_they_hold(seeded_draw):
+    game = load_game(GAME)
+    deal = Chosen(seeded_draw(3), Shoe.of(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 4d Ks")
+    steps, _ = play(game, game.wager(10, bets={"tableau-1": 10}), deal, lambda _: "stand")
+    (asked,) = (step for step in steps if isinstance(step, Decision))
+    assert [set(hand["cards"]) == {BACK} for hand in asked.prompt["hands"]] == [True, False, True]
+    assert asked.prompt["advice"] == "draw"
+
+
+# ---------------------------------------------------------------------------------- the shoe
+def with_left(game, count):
+    """The game in a shoe of which this many cards are left."""
+    shoe = Shoe([0] * 53)
+    for card in range(count):
+        shoe.counts[card] += 1
+    return game.at({"shoe": shoe.to_json()})
+
+
+@pytest.mark.requirement("S-52", "S-03")
+def test_the_last_round_of_a_shoe_has_nine_cards_or_more(seeded_draw):
+    game, ends = load_game(GAME), Counter()
+    with pytest.raises(ValueError, match="a shoe of 8 cards is shuffled"):
+        with_left(game, 8)
+    for left, seed in product(range(9, 24), range(20)):
+        here = with_left(game, left)
+        steps, outcome = play(
+            here, here.wager(10, bets={"a-cheval": 10}), seeded_draw(seed), lambda _: "draw"
+        )
+        assert not [step for step in steps if isinstance(step, Cue) and step.kind == "shuffle"]
+        after = left - sum(isinstance(step, Cue) and step.kind == "deal" for step in steps)
+        assert after >= 0
+        assert (outcome.table is not None) == (after >= 9)
+        assert outcome.display.get("last_of_shoe", False) == (after in {9, 10})
+        if left <= 10:
+            assert outcome.table is None  # the round was the last of its shoe
+        ends[after] += 1
+    assert {8, 9, 10, 11} <= set(ends)
+
+
+# ---------------------------------------------------------------------------------- the definition
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"shoe": {"decks": 6, "stop": 8}}, "shoe.stop"),
+        ({"shoe": {"decks": 6, "stop": 10, "rounds": 2}}, "shoe.rounds"),
+        ({"banker": {"draws": {"0": "x"}}}, "banker.draws"),
+        ({"banker": {"draws": {"10": "-"}}}, "banker.draws"),
+        ({"banker": {"draws": {}, "against": "one"}}, "banker.against"),
+    ],
+)
+def test_a_definition_that_the_order_does_not_know_is_refused(change, key):
+    with pytest.raises(DefinitionError, match=key.replace(".", r"\.")):
+        build_game(json.loads(load_game(GAME).text) | change, "test")
+
+
+def test_a_bet_a_cheval_has_a_half_and_each_tableau_one_bet():
+    data = json.loads(load_game(GAME).text)
+    data["bet"][2]["limits"] = {"least": 5, "most": 500, "step": 5}
+    with pytest.raises(DefinitionError, match="multiple of 2"):
+        build_game(data, "test")
+    data = json.loads(load_game(GAME).text)
+    data["bet"][1]["on"] = "tableau-1"
+    with pytest.raises(DefinitionError, match="one bet on each tableau"):
+        build_game(data, "test")
+    with pytest.raises(WagerError, match="not a multiple of 2"):
+        load_game(GAME).wager(11, bets={"a-cheval": 11})
+
+
+def test_the_help_states_the_bankers_table():
+    lines = load_game(GAME).rules.definition.format_pay_table_rows()
+    assert "Banker with 0-2: draws" in lines["en"]
+    assert "Banker with 3: draws against no third card or a third card of 0-7, 9" in lines["en"]
+    assert "Banquier à 6 : tire contre une troisième carte de 6, 7" in lines["fr"]
+    assert "Banquier à 7-9 : reste" in lines["fr"]
+    data = json.loads(load_game(GAME).text)
+    data["banker"] = {"draws": {str(n): "-0123456789" for n in range(6)}, "against": "both"}
+    lines = build_game(data, "test").rules.definition.format_pay_table_rows()["en"]
+    assert lines[3:6] == [
+        "Banker with 0-5: draws",
+        "Banker with 6-9: stands",
+        "The table must say so against both tableaux.",
+    ]
+
+
+# ---------------------------------------------------------------------------------- figures
+PAIRS = list(combinations_with_replacement(range(10), 2))
+ANSWERS = tuple(product(("draw", "stand"), repeat=2))
+
+
+def count_results(decks, against=any):
+    """The chances of (own pair, other pair, own result, other result) by the answers, each deal of nine counted.
+
+    Floats: 312 cards in nine places are more orders than 64 bits count, and the sums are exact to twelve digits.
+    """
+    first, second, bank = (each.ravel() for each in np.meshgrid(*[np.arange(55)] * 3, indexing="ij"))
+    left = np.tile(np.array([16.0 * decks] + [4.0 * decks] * 9), (len(first), 1))
+    weight, rows = np.ones(len(first)), np.arange(len(first))
+    for pair in (first, second, bank):
+        for place in range(2):
+            value = np.array(PAIRS)[pair, place]
+            weight *= left[rows, value]
+            left[rows, value] -= 1
+        weight *= np.array([1 + (a != b) for a, b in PAIRS])[pair]
+    totals = np.array([sum(pair) % 10 for pair in PAIRS])
+    one, two, banks = totals[first], totals[second], totals[bank]
+    table = np.array([[sign in BANKER.get(n, "") for sign in "-0123456789"] for n in range(10)])
+    found = {answers: np.zeros((55, 55, 3, 3)) for answers in ANSWERS}
+    orders = np.prod([52.0 * decks - n for n in range(9)])
+    for thirds in product(range(10), repeat=2):
+        ways, after = weight.copy(), left.copy()
+        for third in thirds:
+            ways *= after[:, third]
+            after[:, third] -= 1
+        for answers in ANSWERS:
+            draws = [
+                (total < 5) | ((total == 5) & (answer == "draw"))
+                for total, answer in zip((one, two), answers, strict=True)
+            ]
+            calls = [
+                table[banks, np.where(drawn, third + 1, 0)]
+                for drawn, third in zip(draws, thirds, strict=True)
+            ]
+            bankers = calls[0] | calls[1] if against is any else calls[0] & calls[1]
+            ends = [
+                (total + drawn * third) % 10
+                for total, drawn, third in zip((one, two), draws, thirds, strict=True)
+            ]
+            for more in range(10):
+                last = (banks + bankers * more) % 10
+                compared = [np.sign(end - last) + 1 for end in ends]
+                np.add.at(found[answers], (first, second, *compared), ways * after[:, more] / orders)
+    return found
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return count_results(6)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_the_figures_are_those_of_every_deal_of_nine_cards_counted_anew(counted):
+    rules = load_game(GAME).rules
+    for answers, chances in counted.items():
+        assert abs(chances.sum() - 1) < 1e-9
+        both = chances.sum(axis=(0, 1))
+        for spot in (*TABLEAUX, "a-cheval"):
+            stated = Counter()
+            for case in rules._iter_cases(rules.wager(10, bets={spot: 10}), answers):
+                stated[case.settlements[0].credits] += case.weight
+            again = Counter()
+            for one, two in product(range(3), repeat=2):
+                again[due_by_the_text(spot, 10, [one - 1, two - 1])] += both[one, two]
+            assert set(stated) == set(again)
+            assert all(abs(float(stated[win]) - again[win]) < 1e-9 for win in stated)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_a_card_at_five_is_better_whatever_either_tableau_holds(counted):
+    """By the two cards of both tableaux, which is more than a holder of one sees."""
+    means = {
+        answers: (chances.sum(axis=3) * np.array([-1, 0, 1])).sum(axis=2)
+        for answers, chances in counted.items()
+    }
+    fives = [n for n, pair in enumerate(PAIRS) if sum(pair) % 10 == 5]
+    for other in ("draw", "stand"):
+        gain = means["draw", other][fives] - means["stand", other][fives]
+        assert gain.min() > 0
+
+
+@pytest.mark.requirement("S-52")
+def test_the_returns_of_the_published_table_and_of_the_worst_answers():
+    bets = {bet.bet: bet for bet in analyse(load_game(GAME)).bets}
+    assert set(bets) == {*TABLEAUX, "a-cheval"}
+    for name, bet in bets.items():
+        assert isinstance(bet.rtp, Fraction)
+        assert f"{float(bet.rtp) * 100:.4f}" == "99.5985"
+        assert bet.simplest_rtp == bet.rtp
+        assert bet.strategy == "draw at five"
+        assert f"{float(bet.worst_rtp) * 100:.4f}" == ("99.2710" if name == "a-cheval" else "99.2107")
+    assert bets["tableau-1"].distribution == bets["tableau-2"].distribution
+    assert bets["a-cheval"].variance < bets["tableau-1"].variance
+
+
+def test_a_table_without_third_cards_makes_a_fair_game_of_equal_draws():
+    """A banker who draws on five or less as the tableaux do wins as often as each of them."""
+    data = json.loads(load_game(GAME).text)
+    data["banker"] = {"draws": {str(n): "-0123456789" for n in range(6)}}
+    bets = analyse(build_game(data, "test")).bets
+    assert [bet.rtp for bet in bets] == [1, 1, 1]
+
+
+def test_who_answers_for_one_tableau_and_has_much_on_the_other_is_advised_to_stand():
+    rules = load_game(GAME).rules
+    assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 2000}, ["tableau-1"]) == ("stand", "draw")
+    assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 10}, TABLEAUX) == ("draw", "draw")
+    game = load_game(GAME)
+    figures = rules.analyse_wager(game.wager(2010, bets={"tableau-1": 10, "tableau-2": 2000}))
+    assert figures.strategy == "stand on tableau 1 and draw on tableau 2 at five"
+    assert figures.rtp > figures.simplest_rtp == analyse(game).bets[0].rtp
