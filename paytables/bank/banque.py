@@ -26,7 +26,7 @@ from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
 from paytables.bank.rules import BANK, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
-from paytables.contract import Bet, Choice, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import Strict
 from paytables.layout import Case, Odds, compute_mean_return, push_bet, settle_bet
 from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, may_see
@@ -270,7 +270,7 @@ class Felt:
         mine, banks = self.count_points(name), self.count_points(_BANK)
         return (mine > banks) - (mine < banks)
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them, the banker's first."""
         hands = []
         for name in self.hands:
@@ -297,7 +297,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def _bets_by_id(self) -> dict[str, BanqueBet]:
         return {bet.id: bet for bet in self.definition.bet}
 
-    def describe_hands(self) -> list[dict[str, Json]]:
+    def describe_hands(self) -> list[dict[str, object]]:
         """Return the banker's hand and those of the tableaux, which are each held by a seat that bets on it."""
         return [
             {**hand, "held": True} if hand["id"] in TABLEAUX else hand for hand in super().describe_hands()
