@@ -18,7 +18,6 @@ from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import Certifying, admit_games
 from egm.play.prize_limits import compute_largest_prizes
 from egm.profiles import Profile, list_profile_ids, load_profile
-from egm.progressive.connection import check_certificates
 from egm.tickets.templates import load_template
 from paytables import Game, PaytableError, list_shipped_games, load_game
 from paytables.errors import UnknownNameError
@@ -123,6 +122,8 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
     if file.progressive_link is not None and not any(
         key.startswith("progressive_link") for key in missing_files
     ):
+        from egm.progressive.connection import check_certificates  # noqa: PLC0415 (it loads the broker's client)
+
         try:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:

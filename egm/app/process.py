@@ -60,7 +60,7 @@ from egm.people import Roster
 from egm.people.demonstration import refuse_demonstration
 from egm.play.definitions import note_same_versions
 from egm.play.installed_games import Certifying, InstalledGame, Refusal, admit_games, note_cabinet_file
-from egm.play.prize_limits import cache_in_journal
+from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import load_profile
 from egm.progressive.enrolling import note_enrolment
 from egm.progressive.enrolment import STICK, Stick

@@ -10,7 +10,8 @@ import egm.profiles
 from egm.config.cabinet_file import GameSlot, StateFolder, default_state_dir, load_cabinet
 from egm.errors import OperatorError
 from egm.play.installed_games import admit_games
-from egm.play.prize_limits import cache_in_journal, compute_largest_prizes
+from egm.play.prize_limits import compute_largest_prizes
+from egm.play.stored_prizes import cache_in_journal
 from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
 from paytables.definition import read_source
@@ -206,7 +207,7 @@ def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_p
 
     assert start() == start() == (5, 25)
     assert computed == ["maple-classic"]
-    monkeypatch.setattr("egm.play.prize_limits.compute_code_digest", lambda: "another")
+    monkeypatch.setattr("egm.play.stored_prizes.compute_code_digest", lambda: "another")
     assert start() == (5, 25)
     assert computed == ["maple-classic"] * 2
 

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.keys import PlayKey
-from egm.play.prize_limits import cache_in_journal
 from egm.play.recall_page import PlayDetail
 from egm.play.records.games import GameInProgress
+from egm.play.stored_prizes import cache_in_journal
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import paytables
-from egm.play.prize_limits import compute_code_digest
+from egm.play.stored_prizes import compute_code_digest
 from paytables import definition, load_game
 from tools.dev.commands.prove import command
 from tools.dev.kept import Kept, OtherCalculationError

@@ -21,9 +21,7 @@ from egm.config.schema import build_schema as cabinet_schema
 from egm.config.schema import find_examples_left
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of, find_last_signed_file
 from egm.people import Permission
-from egm.play.definitions import find_conflicting_digest
 from egm.play.keys import PlayKey
 from egm.profiles import list_profile_ids, load_profile
 from meters import JournalError, open_view
@@ -31,7 +29,6 @@ from meters.recall import read_details
 from paytables import DefinitionError, Game, PaytableError, list_shipped_games
 from paytables.source import parse_toml, read_contents
 from paytables.wording import format_count, format_known_names
-from tools.cli.staff import load_roster, prove
 from tools.cli.tables import (
     BAD,
     DOUBT,
@@ -138,13 +135,20 @@ class _Remarks:
         They are a version played earlier with another definition, and limits reduced by the jurisdiction's
         bet limit.
         """
+        if self.played:
+            yield from self._iter_conflicts(key, game)
+        with suppress(PaytableError, OperatorError):
+            yield from self._iter_reduced_limits(key, slot, game)
+
+    def _iter_conflicts(self, key: str, game: Game) -> Iterator[Fault]:
+        """Yield a remark if the machine has played another definition under the game's version."""
+        from egm.play.definitions import find_conflicting_digest  # noqa: PLC0415 (it loads the entries of play)
+
         with suppress(PaytableError):
             if earlier_digest := find_conflicting_digest(self.played, game):
                 words = f"another definition, {earlier_digest[:12]}, was played as {game.version}"
                 remark = f"{words}: give it a new version"
                 yield Fault(key, remark, stops=False, remark=True)
-        with suppress(PaytableError, OperatorError):
-            yield from self._iter_reduced_limits(key, slot, game)
 
     def _iter_reduced_limits(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
         """Yield the bets of a table whose printed limits the jurisdiction's bet limit reduces."""
@@ -299,11 +303,15 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
     The machine accepts the signature at its next start with this exact file, provided that it holds no money
     of a player. After the first signature it only plays with signed files.
     """
+    # They load every rule of the machine, and `check` does without.
+    from egm.integrity.signed_file import FILE_NAME, Signature, digest_of  # noqa: PLC0415
+    from tools.cli import staff  # noqa: PLC0415
+
     try:
         load_cabinet(file)
         folder = state or default_state_dir()
-        roster = load_roster(folder)
-        people = [prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
+        roster = staff.load_roster(folder)
+        people = [staff.prove(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)]
         at = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
         Signature(digest_of(read_contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
@@ -318,6 +326,8 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @add_form_options
 def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
+    from egm.integrity.signed_file import KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
+
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             entries = [(entry.time_utc.isoformat(), read_details(entry)) for entry in view.entries(KIND)]

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from egm.play.prize_limits import compute_code_digest
+from egm.play.stored_prizes import compute_code_digest
 from paytables import PaytableError, definition
 from paytables.carried import PROVED, add_binding_digest
 from paytables.game import build_game

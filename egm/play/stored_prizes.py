@@ -1,0 +1,54 @@
+"""The largest prizes of games as stored in the journal, computed once per definition.
+
+A result is chained and signed like everything there, under the digests of the definition and of the code that
+computed it; if either changes, it is computed again. (Returns are computed at every start: see
+:mod:`egm.play.installed_games`.)
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import paytables
+from egm.play.entries import GAME_EXAMINED, GameExamined, LargestPrizes
+from egm.play.keys import PlayKey
+from egm.play.prize_limits import Prizes, compute_largest_prizes
+from egm.record_codec import to_json
+from egm.verify.digest import compute_digests
+from meters import Journal, Transaction
+from paytables import Game
+
+
+def cache_in_journal(journal: Journal, compute: Prizes = compute_largest_prizes) -> Prizes:
+    """Return a function like ``compute`` that stores its results in the journal and reuses them.
+
+    A stored result is valid for one definition and one version of the code.
+    """
+    code = compute_code_digest()
+
+    def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
+        key = f"{PlayKey.EXAMINED}{game.digest}"
+        stored: Any = journal.state(key)
+        if stored is not None and stored["code"] == code:
+            return tuple((win, cost) for win, cost in stored["prizes"])
+        largest = compute(game)
+        examined = GameExamined(game=game.id, digest=game.digest, code=code, prizes=largest)
+        journal.append(
+            Transaction(
+                id=journal.fresh_id(GAME_EXAMINED.kind),
+                kind=GAME_EXAMINED.kind,
+                state={key: to_json(LargestPrizes(code=code, prizes=largest))},
+                record=to_json(examined),
+            )
+        )
+        return largest
+
+    return get_largest_prizes
+
+
+def compute_code_digest() -> str:
+    """Return the SHA-256 digest of the code that plays and analyses games."""
+    root = Path(paytables.__file__).parent
+    files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
+    lines = (f"{digest}  {name}\n" for name, digest in compute_digests(files).items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
