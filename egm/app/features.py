@@ -45,7 +45,7 @@ FEATURES: Final = Features(
 )
 
 
-def list_registers(features: Features) -> dict[str, Register]:
+def list_staff_registers(features: Features) -> dict[str, Register]:
     """Return the registers that the features declare, by name. Raises InvariantError if two have the same name."""
     registers = sorted(features.offered(Register), key=lambda register: register.name)
     names = [register.name for register in registers]
@@ -79,5 +79,5 @@ def check_claims(features: Features) -> None:
 
 
 MENU: Final = build_menu(FEATURES)
-REGISTERS: Final = list_registers(FEATURES)
+REGISTERS: Final = list_staff_registers(FEATURES)
 check_claims(FEATURES)

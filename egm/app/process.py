@@ -28,7 +28,7 @@ from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.screen_watch import ScreenWatch
-from egm.app.station import DroppingOutbox, Station
+from egm.app.station import DroppingOutbox, PlayerStation
 from egm.app.watchdog import AllDriversMove, send_heartbeats
 from egm.clock import Clock
 from egm.collector import pause_collector
@@ -128,14 +128,14 @@ class MachineProcess:
         self._storage = storage or DiskStorage()
         self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
-        self._stations: tuple[Station, ...] = ()
+        self._stations: tuple[PlayerStation, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
         self._is_over = False
         self._begins = False
         self._stations_to_update: set[int] = set()
         self._table = SharedTable()
         self._beside = SideBySide()
-        self._attachments: tuple[tuple[Station, Attachment], ...] = ()
+        self._attachments: tuple[tuple[PlayerStation, Attachment], ...] = ()
 
     async def run(self) -> None:
         """Start up, and work until cancelled. Raises OperatorError for unusable input."""
@@ -349,9 +349,11 @@ class MachineProcess:
         machine.install(combine_pools(game.pools for game in self._installed.values()))
         return machine
 
-    def _open_station(self, machine: Machine) -> Station:
+    def _open_station(self, machine: Machine) -> PlayerStation:
         """Create the station of one position: drivers, screen server and services."""
-        station = Station(machine, self._installed, self._folder, self._handle_at, self._notify_attachments)
+        station = PlayerStation(
+            machine, self._installed, self._folder, self._handle_at, self._notify_attachments
+        )
         machine.recorded = partial(self._schedule_update_after_entry, station)
         self._table.sit(machine, partial(self._handle_at, station))
         ledgers, number = station.ledgers, machine.position.number
@@ -467,7 +469,7 @@ class MachineProcess:
         """Submit an event that concerns the whole machine, at its first position."""
         self._handle_at(self._stations[0], event)
 
-    def _handle_at(self, station: Station, event: Event) -> None:
+    def _handle_at(self, station: PlayerStation, event: Event) -> None:
         """Submit an event at a position; the other positions are updated if it changes what they share.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
@@ -508,7 +510,7 @@ class MachineProcess:
                     self._handle(Event(EventType.CHANCE_FAILED, Failure(detail=str(error))))
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
-    def _schedule_update_after_entry(self, station: Station) -> None:
+    def _schedule_update_after_entry(self, station: PlayerStation) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.
 
         An event updates the position itself. A driver's ledger, a host's line or a link writes outside of
@@ -520,7 +522,7 @@ class MachineProcess:
         self._stations_to_update.add(number)
         asyncio.get_running_loop().call_soon(self._send_update, station)
 
-    def _send_update(self, station: Station) -> None:
+    def _send_update(self, station: PlayerStation) -> None:
         """Update a position's station after journal entries that belong to no event."""
         self._stations_to_update.discard(station.machine.position.number)
         if not self._is_over:

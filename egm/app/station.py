@@ -57,7 +57,7 @@ class DroppingOutbox:
         """Drop the message: a screen that connects later receives the current one."""
 
 
-class Station:
+class PlayerStation:
     """One player position with its engine, devices and screens; it is open once it has its ports.
 
     ``handle`` submits an event at this position; ``changed`` is called after every change.
@@ -70,7 +70,7 @@ class Station:
         machine: Machine,
         installed: Mapping[str, InstalledGame],
         folder: StateFolder,
-        handle: Callable[["Station", Event], None],
+        handle: Callable[["PlayerStation", Event], None],
         changed: Callable[[], None],
     ) -> None:
         self.machine = machine

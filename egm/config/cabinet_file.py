@@ -63,7 +63,10 @@ POSITIONS_MOST: Final = 16
 
 
 class Machine(_Table):
-    """Identity of the machine (Monaco art. 19.1: manufacturer's serial and operator's number, both permanent)."""
+    """The machine's section of a cabinet file: identity, profile, venue, time zone and number of player positions.
+
+    Serial and operator's number are permanent (Monaco art. 19.1).
+    """
 
     serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNERS)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""

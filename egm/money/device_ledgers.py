@@ -172,7 +172,7 @@ class PaperLedger:
         return None if record is None else record.phase
 
 
-class PrintingLedger:
+class PrintJobLedger:
     """The durable state of the ticket printer's driver: the ticket, slip or test that is being printed.
 
     Implements :class:`egm.devices.ledgers.PrintLedger`.
@@ -343,7 +343,7 @@ def create_ledgers(machine: Machine, handle: Callable[..., None]) -> Ledgers:
     """Return the ledgers of one machine's money-handling devices; ``handle`` is its engine's event handler."""
     return Ledgers(
         paper=PaperLedger(machine, handle),
-        printing=PrintingLedger(machine, handle),
+        printing=PrintJobLedger(machine, handle),
         coins=CoinsLedger(machine, handle),
         payouts=HopperLedger(machine, handle),
     )

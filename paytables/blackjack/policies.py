@@ -48,7 +48,7 @@ class Result:
 
 
 class Table:
-    """The calculation of a blackjack play's value for one set of house rules, over each first card of the dealer.
+    """Computes the expected return of blackjack strategies under one set of house rules, over the dealer's first cards.
 
     ``shoe`` is the number of cards of each value, by default those of the full shoe.
     """

@@ -209,15 +209,18 @@ class Ranking:
     @cached_property
     def _straights(self) -> dict[int, int]:
         """Return the rank of each straight among the order's straights, by its ranks as bits."""
-        return self._rank_straights(self.order.low_ace)
+        return self._order_straights(self.order.low_ace)
 
     @cached_property
     def _straight_flushes(self) -> dict[int, int]:
         """Return the rank of each straight flush among the order's straight flushes, by its ranks as bits."""
-        return self._rank_straights(self.order.low_ace_flush)
+        return self._order_straights(self.order.low_ace_flush)
 
-    def _rank_straights(self, low_ace: str) -> dict[int, int]:
-        """Return the rank of each straight among all, by its ranks as bits; ``low_ace`` as in :class:`Order`."""
+    def _order_straights(self, low_ace: str) -> dict[int, int]:
+        """Return the place of each straight among all straights, lowest first, by the bit mask of its card ranks.
+
+        ``low_ace`` as in :class:`Order`.
+        """
         size = self.order.size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}

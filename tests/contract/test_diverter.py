@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from egm.app.ports import Ports
-from egm.app.station import Station
+from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.interface import Fault
@@ -33,7 +33,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
         driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coins)
         state = StateFolder(tmp_path / "state")
         state.prepare()
-        station = Station(room.machine, {}, state, lambda *_: None, lambda: None)
+        station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
         station.ports, station.engine = (
             Ports(drivers=(driver,), kinds={"coin": "coin_acceptor"}, coin_acceptor=driver),
             room.engine,

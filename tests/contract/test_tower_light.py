@@ -6,7 +6,7 @@ import pytest
 from test_io_boards import BoardRig
 
 from egm.app.ports import Ports
-from egm.app.station import Station
+from egm.app.station import PlayerStation
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
 from egm.kernel.side_by_side import AtWork, SideBySide
@@ -62,7 +62,7 @@ def lit_after(folder, *happenings):
         room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
         state = StateFolder(folder)
         state.prepare()
-        station = Station(room.machine, {}, state, lambda *_: None, lambda: None)
+        station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
         room.machine.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine

@@ -9,7 +9,7 @@ from run_rig import PATIENCE_SECONDS, Visit, cabinet
 from egm.config.cabinet_file import StateFolder
 from tools.image import update
 from tools.image.slot import Release
-from tools.image.update import Machine, wait_until_lasting
+from tools.image.update import ScreenWatch, wait_until_lasting
 
 
 async def comes(wanted):
@@ -21,7 +21,7 @@ async def comes(wanted):
 @pytest.mark.requirement("A-17")
 def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    machine = Machine(folder.root)
+    machine = ScreenWatch(folder.root)
 
     async def session():
         assert not machine.is_idle  # there is none yet

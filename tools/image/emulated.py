@@ -167,7 +167,7 @@ class Emulated:
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
         ]
-        for event in (where, [_build_button_event(down=True)], [_build_button_event(down=False)]):
+        for event in (where, [_build_mouse_button_event(down=True)], [_build_mouse_button_event(down=False)]):
             self("input-send-event", events=event)
             time.sleep(0.3)
 
@@ -183,7 +183,7 @@ class Emulated:
         self._told.close()
 
 
-def _build_button_event(*, down: bool) -> dict[str, object]:
+def _build_mouse_button_event(*, down: bool) -> dict[str, object]:
     return {"type": "btn", "data": {"button": "left", "down": down}}
 
 

@@ -120,8 +120,8 @@ def _act_as_owner(folder: Path) -> Iterator[None]:
         os.setgroups(groups)
 
 
-class Machine:
-    """The machine as seen by its screens, through every position's socket."""
+class ScreenWatch:
+    """A watch on the running machine: what its screens show, through every position's socket."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -271,7 +271,7 @@ def _check_media() -> None:
 @main.command("late")
 def late_command() -> None:
     """Wait for each medium that was missing, mount it, and start the machine on it."""
-    labels, machine = Path("/dev/disk/by-label"), Machine(_STATE)
+    labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE)
     wait_for_media(_MEDIA, labels, _check_media)
     wait_for_second_medium(
         labels / _SECOND_LABEL, _SECOND, lambda: wait_until_lasting(lambda: machine.can_restart, _RESTING_S)
@@ -343,7 +343,7 @@ def install_command(path: Path) -> None:
     echo(
         f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
     )
-    machine = Machine(_STATE)
+    machine = ScreenWatch(_STATE)
     wait_until_lasting(lambda: machine.is_idle, _IDLE_S)
     set_first_slot(find_running_slot())  # the fallback, also if the firmware still has another boot order
     _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
@@ -354,7 +354,7 @@ def install_command(path: Path) -> None:
 @main.command("good")
 def good_command() -> None:
     """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
-    machine, running_slot = Machine(_STATE), find_running_slot()
+    machine, running_slot = ScreenWatch(_STATE), find_running_slot()
     before = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
         lambda: machine.is_up and _is_screen_up(), _UP_S, within=_PATIENCE_S if before else None

@@ -197,14 +197,14 @@ class SasChannel:
 
 
 class _DeliveredSequence:
-    """The stored sequence number of the last journal entry that a host has received, of the journal named ``mark``.
+    """The stored sequence number of the last entry of a journal (``journal_mark``) that a host has received.
 
     Losing it only repeats reports.
     """
 
-    def __init__(self, path: Path, mark: str) -> None:
+    def __init__(self, path: Path, journal_mark: str) -> None:
         self._path = path
-        self._mark = mark
+        self._mark = journal_mark
 
     def read(self, *, default: int) -> int:
         """Return the stored sequence number; 0 if it belongs to an earlier journal, ``default`` if none exists."""

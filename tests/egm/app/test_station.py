@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.ports import Ports
-from egm.app.station import Station
+from egm.app.station import PlayerStation
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
 from egm.devices.interface import ButtonPressed, Devices, FaultCode
 from egm.errors import OperatorError
@@ -21,7 +21,7 @@ from egm.testing.machine import MachineRig, write_undeclared
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
 
-def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
+def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     place = tmp_path / "place.toml"
     place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
     room = MachineRig(tmp_path / "state", profile=place)
@@ -30,11 +30,11 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, Station]:
     folder.prepare()
     heard: list = []
 
-    def handle(at: Station, event) -> None:
+    def handle(at: PlayerStation, event) -> None:
         heard.append(event)
         at.engine.submit(event)
 
-    station = Station(room.machine, installed, folder, handle, lambda: None)
+    station = PlayerStation(room.machine, installed, folder, handle, lambda: None)
     station.open(Ports(drivers=(), kinds={}))
     return room, station
 
@@ -61,7 +61,7 @@ def test_a_driver_is_told_what_ailed_its_device_when_the_machine_was_last_up(tmp
     room.close()
 
 
-def ends_after(station: Station, seconds: float, act) -> bool:
+def ends_after(station: PlayerStation, seconds: float, act) -> bool:
     """Whether ``act`` lets the shown outcome end so long after it, however slow this computer is."""
     loop = asyncio.get_running_loop()
     before = loop.time()

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from rigs.voids import undecided_game
 
-from egm.app.features import FEATURES, MENU, REGISTERS, list_registers
+from egm.app.features import FEATURES, MENU, REGISTERS, list_staff_registers
 from egm.errors import InvariantError, OperatorError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventError, EventType, State
@@ -508,4 +508,4 @@ def test_every_register_is_a_question_about_declared_entries(room):
 
 def test_two_registers_of_one_name_are_refused():
     with pytest.raises(InvariantError, match="two registers have the same name"):
-        list_registers(Features((*FEATURES.all, Feature(name="other", offers=(REGISTERS["fills"],)))))
+        list_staff_registers(Features((*FEATURES.all, Feature(name="other", offers=(REGISTERS["fills"],)))))

@@ -19,7 +19,7 @@ from jukebox import (
 )
 from jukebox_audit import RULES
 
-from egm.app.features import FEATURES, check_claims, list_registers
+from egm.app.features import FEATURES, check_claims, list_staff_registers
 from egm.app.process import MachineProcess
 from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
@@ -214,7 +214,7 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
 
 def test_its_entries_are_in_its_register_the_logs_and_the_host_s_exceptions(room):
     Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
-    (line,) = iter_register_lines(list_registers(WITH_JUKEBOX)["songs"], room.journal.entries())
+    (line,) = iter_register_lines(list_staff_registers(WITH_JUKEBOX)["songs"], room.journal.entries())
     assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
     (entry,) = room.journal.entries("song.started")
     for log in (Log.ACCESS, Log.EVENTS):

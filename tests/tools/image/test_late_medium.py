@@ -135,8 +135,8 @@ def test_a_second_medium_that_comes_late_is_mounted_and_the_machine_restarted_on
 )
 def test_a_restart_for_the_second_medium_interrupts_nobody(tmp_path, monkeypatch, states, can_restart):
     shown = [Snapshot.model_construct(state=state) for state in states]
-    monkeypatch.setattr(update.Machine, "list_snapshots", lambda _self: shown)
-    assert update.Machine(tmp_path).can_restart is can_restart
+    monkeypatch.setattr(update.ScreenWatch, "list_snapshots", lambda _self: shown)
+    assert update.ScreenWatch(tmp_path).can_restart is can_restart
 
 
 def test_the_medium_that_is_waited_for_is_the_one_that_is_mounted():
@@ -172,7 +172,7 @@ def _steal(folder):
         for path in (state, state / "run", state / "run/screen.sock"):
             os.chown(path, 65534, 65534)
         heard = b""
-        machine = update.Machine(state)
+        machine = update.ScreenWatch(state)
         for _ in range(20):
             machine.list_snapshots()
             time.sleep(0.05)
