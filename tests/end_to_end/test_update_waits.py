@@ -50,7 +50,7 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
     monkeypatch.setattr(update, "_TRUSTED", trusted)
     monkeypatch.setattr("tools.image.update.time.monotonic", lambda: now[0])
     monkeypatch.setattr("tools.image.update.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    monkeypatch.setattr(Machine, "is_idle", property(lambda _: now[0] >= 100.0))
+    monkeypatch.setattr(ScreenWatch, "is_idle", property(lambda _: now[0] >= 100.0))
     monkeypatch.setattr(update, "find_running_slot", lambda: "a")
     monkeypatch.setattr(update, "ensure_boot_entries", lambda: {"a": "0001", "b": "0002"})
 
