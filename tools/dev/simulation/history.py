@@ -51,6 +51,8 @@ TAKEN: Final = (
 #: What is not summed over several journals.
 _OF_THE_LAST: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
 ACCOUNTS: Final = (*MONEY_IN, *MONEY_OUT, *HOST, *TAKEN, *GIVEN_BACK)
+#: The name under which the amounts of tickets are in doubt that an acceptor may have taken.
+TICKET: Final = "ticket"
 
 
 @dataclass(slots=True)
@@ -157,6 +159,9 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
             if "number" not in ruled:  # a bill or coins whose location is unknown
                 history.ruled_cents += int(ruled["amount_cents"])
                 history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
+            elif ruled["device"] == "bill_acceptor":  # a ticket that it may have taken
+                history.ruled_cents += int(ruled["amount_cents"])
+                history.in_doubt[TICKET] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
             # What is an orphan was won all the same, and left the house by its register.
             for flow in reserved[entry.transaction.ref or ""].transfers:

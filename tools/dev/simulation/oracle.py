@@ -21,6 +21,7 @@ from tools.dev.simulation.history import (
     HOST,
     MONEY_OUT,
     TAKEN,
+    TICKET,
     WON,
     History,
     read_history,
@@ -127,7 +128,7 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime, *, audit_
         verdict.agree(f"bills in at {position}", machine.bills[position], cents, doubt["bill_acceptor"])
     verdict.agree("coins in", balance["world:coin"], books.coins, doubt["coin_acceptor"])
     verdict.agree("coins in the drop box", machine.drop_cents, books.dropped, doubt["coin_acceptor"])
-    verdict.agree("tickets in", balance["world:voucher_in:cashable"], books.redeemed)
+    verdict.agree("tickets in", balance["world:voucher_in:cashable"], books.redeemed, doubt[TICKET])
     verdict.agree("tickets out", balance["out:voucher:cashable"], sum(books.papers.values()))
     verdict.agree("coins out", balance["out:hopper"], books.tray, doubt["hopper"])
     by_hand = sum(balance[account] for account in MONEY_OUT if account.startswith("out:handpay"))
