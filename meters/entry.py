@@ -174,7 +174,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
             f"{transaction.id}: {len(body)} bytes, an entry has at most {BODY_BYTES_MAX}"
         )
     try:
-        return decode(body)
+        return _decode_content(parse(body), body)  # it is canonical: it was encoded here
     except ValueError as why:
         raise InvalidTransaction(f"{transaction.id}: {why} cannot be recorded") from why
 
@@ -214,6 +214,17 @@ def decode(body: bytes) -> StoredEntry:
         if not raw.keys() <= _FIELDS:
             raise ValueError(f"not an entry (fields {sorted(raw.keys() - _FIELDS)})")
         _check_written(raw, body)
+    except (KeyError, TypeError, AttributeError, RecursionError) as why:
+        raise ValueError(f"not an entry ({type(why).__name__}: {why})") from why
+    return _decode_content(raw, body)
+
+
+def _decode_content(raw: dict[str, Any], body: bytes) -> StoredEntry:
+    """Return the journal entry with the parsed JSON ``raw``, whose canonical encoding is ``body``.
+
+    Raises ``ValueError`` if it is not a valid entry.
+    """
+    try:
         sequence, previous = raw["sequence"], raw["previous"]
         if type(sequence) is not int or sequence < 1:
             raise ValueError(f"not an entry (sequence {sequence!r})")

@@ -9,7 +9,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -349,9 +349,10 @@ class DiskStorage:
         try:
             first.sync()
         finally:
-            wait(synced)
-        for each in synced:
-            each.result()
+            errors = [each.exception() for each in synced]  # waits for all of them
+        for error in errors:
+            if error is not None:
+                raise error
 
     def free_bytes(self, folder: Path) -> int:
         """Return the space that the medium of ``folder`` still has for unprivileged users."""

@@ -5,7 +5,7 @@ nothing can be added in one place without being taken from another.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -96,32 +96,37 @@ def _check_dims(what: str, dims: object) -> None:
             )
 
 
+_PLAIN_CONTAINERS: Final = frozenset({dict, list, tuple})
+
+
 def _check_json(value: object, depth: int) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless JSON can represent ``value`` exactly, within ``depth`` levels."""
-    if value is None or isinstance(value, int):
-        return
-    if isinstance(value, str):
-        if not value.isascii():
-            value.encode()
-        return
-    if not depth:
-        raise ValueError(f"nested deeper than {DEPTH_MAX}")
-    if type(value) is dict or isinstance(value, Mapping):
-        _check_keys(value)
-        members: Iterable[object] = value.values()
-    elif isinstance(value, list | tuple):
-        members = value
-    else:
-        raise TypeError(f"the {type(value).__name__} {_format_short_value(value)}")
-    for member in members:  # fast path for the most frequent types: every entry passes through here
-        kind = type(member)
-        if kind is not int and (kind is not str or not member.isascii()):  # type: ignore[attr-defined]
-            _check_json(member, depth - 1)
+    level = [value]
+    while level:  # every entry passes through here: one loop is faster than a call for each value
+        members: list[object] = []
+        for each in level:
+            kind = type(each)
+            if kind is int or (kind is str and each.isascii()) or each is None:  # type: ignore[attr-defined]
+                continue
+            is_plain = kind in _PLAIN_CONTAINERS  # most containers are; the other tests are slow
+            if not is_plain and isinstance(each, str | int):
+                str(each).encode()
+                continue
+            if not depth:
+                raise ValueError(f"nested deeper than {DEPTH_MAX}")
+            if kind is dict or (not is_plain and isinstance(each, Mapping)):
+                _check_keys(each)  # type: ignore[arg-type]
+                members += each.values()  # type: ignore[attr-defined]
+            elif is_plain or isinstance(each, list | tuple):
+                members += each  # type: ignore[arg-type]
+            else:
+                raise TypeError(f"the {kind.__name__} {_format_short_value(each)}")
+        level, depth = members, depth - 1
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless keys of a JSON object are text, or become distinct text."""
-    if all(type(key) is str and key.isascii() for key in value):
+    if are_names(value):
         return
     for key in value:
         if not isinstance(key, str | int):

@@ -86,9 +86,9 @@ class Machine:
     #: Called after each journal entry.
     recorded: Callable[[], None] = lambda: None
     _states: dict[type, object] = field(default_factory=dict)
-    #: The stakes that can start a round of a game, in credits, by game digest; cached because each snapshot
-    #: needs them.
-    _first_stakes: dict[str, set[int]] = field(default_factory=dict)
+    #: The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
+    #: snapshot needs it.
+    _least_stakes: dict[tuple[str, int], int] = field(default_factory=dict)
     #: The durable state by key.
     memory: Memory = field(init=False)
 
@@ -316,12 +316,14 @@ class Machine:
         returned.
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
-        stakes = self._first_stakes.get(game.digest)
-        if stakes is None:
+        key = game.digest, denomination_cents
+        least = self._least_stakes.get(key)
+        if least is None:
             spots = {spot.id: spot for spot in game.rules.layout()}
-            stakes = self._first_stakes[game.digest] = {*game.bet_options, *find_first_stakes(spots)}
-        allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
-        return min(allowed, default=min(stakes))
+            stakes = {*game.bet_options, *find_first_stakes(spots)}
+            allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
+            least = self._least_stakes[key] = min(allowed, default=min(stakes))
+        return least
 
     def select(self, selection: Selection) -> None:
         """Store the player's selection of game, denomination, bet and language, unless it is unchanged."""
