@@ -8,7 +8,7 @@ the current one. This state is in memory only: before betting closes no money ha
 game is in the journal.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -62,6 +62,9 @@ class SharedTable:
 
     pending_turns: dict[str, Turn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""
+
+    refusal: str = ""
+    """Why the round whose betting closes is not played, as a notice's code; empty if it is."""
 
     wheel: WheelTurned | None = None
     """The last report of the real wheel's reader, or None before the first one and after a lost line."""
@@ -140,6 +143,8 @@ class SharedTable:
     def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
         """Start the games of these seats as one round."""
         places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
+        self.refusal = _find_refusal(seats[0].machine, game, places)
+        places = {} if self.refusal else places
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
@@ -190,10 +195,29 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
         if bet is not None:
+            position, rules = seat.machine.position.number, bet.game.rules
+            number = position - 1 if rules.keeps_seats else len(wagers)
             with suppress(WagerError):
-                bet.game.rules.combine_seat_wagers(bet.wager, len(wagers), {})
-                wagers[seat.machine.position.number] = (len(wagers), bet.wager)
+                rules.combine_seat_wagers(bet.wager, number, {})
+                wagers[position] = (number, bet.wager)
     return wagers
+
+
+def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> str:
+    """Return why a game's rules refuse a round of these seats, as a notice's code; empty if it can be played."""
+    rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
+    if rules is None or not places or rules.least_seats == 1:
+        return ""
+    if len(places) < rules.least_seats:
+        return "too_few_players"
+    table = read_table(machine, game)
+    at, wagers = rules.at(None if table is None else table.table), dict(places.values())
+    try:
+        for number, wager in wagers.items():
+            at.combine_seat_wagers(wager, number, wagers)
+    except WagerError:
+        return "no_bank"
+    return ""
 
 
 def find_selected_game(machine: Machine) -> str:
@@ -268,7 +292,7 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
     if machine.state(BetInForce).nothing_new:
         return
-    machine.notice = Notice(code="bets_not_taken", severity="warning")
+    machine.notice = Notice(code=machine.state(SharedTable).refusal or "bets_not_taken", severity="warning")
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
