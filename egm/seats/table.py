@@ -19,6 +19,7 @@ from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
+from egm.play.rules import MAY_PLAY
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import Wager, WagerError
 
@@ -29,6 +30,10 @@ class TableEvent(EventName):
     NO_MORE_BETS = "no_more_bets"
 
 
+def _return_true() -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class Seat:
     """A player position at the table: its machine, its event handler, and the game on which it has placed bets."""
@@ -37,6 +42,8 @@ class Seat:
     handle: Callable[[Event], None]
     game: str = ""
     """The digest of the game it has placed bets on, or empty."""
+    is_bettable: Callable[[], bool] = _return_true
+    """Whether its state permits a game to start; it is asked only if the seats of a round need each other."""
 
 
 @dataclass(slots=True)
@@ -69,9 +76,14 @@ class SharedTable:
     wheel: WheelTurned | None = None
     """The last report of the real wheel's reader, or None before the first one and after a lost line."""
 
-    def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
-        """Register a player position and its event handler."""
-        self.seats[machine.position.number] = Seat(machine, handle)
+    def sit(
+        self,
+        machine: Machine,
+        handle: Callable[[Event], None],
+        is_bettable: Callable[[], bool] = _return_true,
+    ) -> None:
+        """Register a player position, its event handler, and whether its state permits a game to start."""
+        self.seats[machine.position.number] = Seat(machine, handle, is_bettable=is_bettable)
 
     def list_seats_with_bets(self, game: str) -> list[Seat]:
         """Return the seats that have placed bets on a game, ordered by position."""
@@ -142,7 +154,8 @@ class SharedTable:
 
     def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
         """Start the games of these seats as one round."""
-        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
+        able = [seat for seat in seats if _can_take_part(seat)]
+        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
         self.refusal = _find_refusal(seats[0].machine, game, places)
         places = {} if self.refusal else places
         wagers = dict(places.values())
@@ -201,6 +214,19 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
                 rules.combine_seat_wagers(bet.wager, number, {})
                 wagers[position] = (number, bet.wager)
     return wagers
+
+
+def _can_take_part(seat: Seat) -> bool:
+    """Return whether a seat's game can start, if the seats of the round need each other.
+
+    The stakes of players against each other are settled from one another: a stake that another seat covers must be
+    wagered. Where each plays against the operator, a game that cannot start is refused when it is its turn.
+    """
+    bet = find_bet_in_force(seat.machine)
+    if bet is None or bet.game.rules.least_seats == 1:
+        return True
+    event = Event(TableEvent.NO_MORE_BETS)
+    return seat.is_bettable() and all(guard(seat.machine, event) for guard in MAY_PLAY)
 
 
 def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> str:

@@ -24,7 +24,7 @@ from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.baccarat import BANK_DRAWS, POINTS, compute_coup_chances
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
 from paytables.bank.rules import BANK as BANK_NAMES
-from paytables.bank.rules import PLAYER, BankRules, Hands, build_bank_family
+from paytables.bank.rules import BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
@@ -37,6 +37,7 @@ BANK: Final = "bank"
 BANCO: Final = "banco"
 STAKE: Final = "stake"
 HAND: Final = "player"
+PUNTER: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 #: Players without whom no round is played (art. 11.1).
 LEAST_SEATS: Final = 4
 _FREE: Final = 5
@@ -84,6 +85,8 @@ class CheminDefinition(BankDefinition):
         """Refuse a table of too few seats, and bets whose ids are not their own."""
         if self.table.seats < LEAST_SEATS:
             raise ValueError(f"table.seats: {LEAST_SEATS} or more, not {self.table.seats}")
+        if len(self.game.denominations_cents) > 1:
+            raise ValueError("game.denominations_cents: one, because the players' credits cover each other")
         for name in (BANK, BANCO, STAKE):
             bet: BankBet = getattr(self, name)
             if bet.id != name or bet.pays.net != 1:
@@ -205,7 +208,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     """The rules of a playable game of chemin de fer; ``turn`` is whose turn the bank is."""
 
     turn: Turn = Turn()
-    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PLAYER, 3))
+    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PUNTER, 3))
 
     @property
     def least_seats(self) -> int:

@@ -1,8 +1,12 @@
 """Chemin de fer at several positions: no round of fewer than four, a bank that goes round, each position's own money."""
 
+import json
+
 import pytest
+from click.testing import CliRunner
 from rigs.cards import dealing
 
+from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
@@ -11,8 +15,9 @@ from egm.seats.table import SharedTable
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
+from tools.cli import main
 
-GAME, CENTS, BILL_CENTS = "monaco-chemin-de-fer", 25, 10_000
+GAME, CENTS, BILL_CENTS = "monaco-chemin-de-fer", 100, 10_000
 #: Player and bank by turns: five and six, then a ten; the bank wins. Seven against nine: it wins again.
 FIVE, SEVEN = "2s Ks 3h 6c Td", "7h 9c Kh Kd"
 
@@ -103,6 +108,27 @@ def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tm
     check_audit(rooms, tmp_path)
 
 
+@pytest.mark.requirement("S-51", "P-01")
+def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
+    """Its stake would be won by the bank without having been wagered."""
+    rooms = with_credit(seats(GAME, count=6))
+    deal(rooms, FIVE)
+    lay(rooms[0], bank=40)
+    for room in rooms[1:5]:
+        lay(room, stake=30)
+    rooms[1].engine.handle(EventType.DOOR_OPENED, door="main")
+    assert rooms[1].state is State.DOOR_OPEN
+    close(rooms)
+    assert [open_game(room.machine) is not None for room in rooms] == [True, False, True, True, True, False]
+    assert rooms[1].credit_cents == BILL_CENTS
+    (asked,) = (room for room in rooms if getattr(room.hands.told[-1], "options", ()))
+    assert asked is rooms[2]
+    asked.engine.handle(EventType.CHOOSE, value="stand")
+    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    won = [0 if (game := open_game(room.machine)) is None else game.outcome.win_credits for room in rooms]
+    assert won == [78, 0, 0, 20, 30, 0]
+
+
 @pytest.mark.requirement("S-51", "A-05")
 def test_after_a_power_loss_before_the_answer_the_round_goes_on(seats, tmp_path):
     rooms = with_credit(seats(GAME, count=4))
@@ -129,3 +155,15 @@ def test_a_machine_of_fewer_positions_takes_no_bet(seats):
     rooms[0].engine.handle(EventType.BET, value=20, options={"bets": {"bank": 20}})
     assert rooms[0].notice.startswith("refused.")
     assert rooms[0].machine.selection.bet_credits == 0
+
+
+@pytest.mark.requirement("S-51")
+@pytest.mark.parametrize(("positions", "said"), [(3, True), (4, False)])
+def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_path, positions, said):
+    text = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
+    text = text.replace("[machine]\n", f"[machine]\npositions = {positions}\n", 1)
+    file = tmp_path / "cabinet.toml"
+    file.write_text(f'{text}\n[[games]]\ngame = "{GAME}"\n')
+    done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
+    found = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
+    assert any("is played by at least 4 positions" in what for what in found) == said, done.output

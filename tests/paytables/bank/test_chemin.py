@@ -145,7 +145,7 @@ def some_seats(draw, turn):
                 least = turn.least if seat == turn.seat and draw.below(4, "double") else 20
                 bets["bank"] = max(20, least) if draw.below(2, "more") else min(MOST, 20 + least)
             seats[str(seat)] = bets
-    return seats
+    return seats or {"0": {"bank": 20}}
 
 
 def hold_rounds(seeded_draw, count):
@@ -156,7 +156,7 @@ def hold_rounds(seeded_draw, count):
         known = covered_by_the_text(seats, turn)
         if known is None:
             with pytest.raises(WagerError, match="bets: "):
-                play(here, all_seats(here, seats), draw) if seats else here.wager(0, seats={})
+                play(here, all_seats(here, seats), draw)
             seen["refused"] += 1
             continue
         banker, parts, holder, caller = known
@@ -342,6 +342,13 @@ def test_a_table_that_no_round_leaves_is_refused(table, why):
 def test_a_definition_that_the_order_does_not_know_is_refused(key, value, why):
     with pytest.raises(DefinitionError, match=why):
         build_game(json.loads(load_game(GAME).text) | {key: value}, "test")
+
+
+def test_the_players_credits_have_one_value():
+    data = json.loads(load_game(GAME).text)
+    data["game"]["denominations_cents"] = [25, 100]
+    with pytest.raises(DefinitionError, match="one, because the players' credits cover each other"):
+        build_game(data, "test")
 
 
 # ---------------------------------------------------------------------------------- figures
