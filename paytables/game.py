@@ -41,6 +41,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
     "banque": "paytables.bank.banque",
     "blackjack": "paytables.blackjack",
+    "chemin-de-fer": "paytables.bank.chemin",
     "craps": "paytables.craps",
     "keno": "paytables.keno",
     "pai-gow": "paytables.poker.tiles",
@@ -80,6 +81,14 @@ class Rules(Protocol):
     @property
     def is_decided_by_wheel(self) -> bool:
         """Return whether a real wheel decides a round: the round asks :data:`WHEEL_DECIDES`, and the wheel answers."""
+
+    @property
+    def least_seats(self) -> int:
+        """Return the number of seats with bets without which no round is played."""
+
+    @property
+    def keeps_seats(self) -> bool:
+        """Return whether a seat is the same player position in every round, because the table state names seats."""
 
     @property
     def betting_seconds(self) -> int | None:

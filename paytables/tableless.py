@@ -35,6 +35,16 @@ class Tableless:
     """Whether a real wheel decides a round instead of the random number generator."""
 
     @property
+    def least_seats(self) -> int:
+        """Return 1: a round is played by one seat alone."""
+        return 1
+
+    @property
+    def keeps_seats(self) -> bool:
+        """Return False: no table state names a seat, so a seat may be another player position in the next round."""
+        return False
+
+    @property
     def betting_seconds(self) -> int | None:
         """Return None: each seat plays separate rounds, so seats never share a time for placing bets."""
         return None

@@ -52,6 +52,7 @@ from egm.kernel.machine import Identity, Machine
 from egm.kernel.positions import Position
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.side_by_side import SideBySide
+from egm.kernel.states import BETTABLE
 from egm.kernel.timekeeping import create_timekeeper
 from egm.links.screen import starting
 from egm.money.host_money import HostMoney
@@ -355,7 +356,7 @@ class MachineProcess:
             machine, self._installed, self._folder, self._handle_at, self._notify_attachments
         )
         machine.recorded = partial(self._schedule_update_after_entry, station)
-        self._table.sit(machine, partial(self._handle_at, station))
+        self._table.sit(machine, partial(self._handle_at, station), lambda: station.engine.state in BETTABLE)
         ledgers, number = station.ledgers, machine.position.number
         station.open(
             build_ports(

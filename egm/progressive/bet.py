@@ -87,7 +87,8 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         table = None if standing_table is None else standing_table.table
         at = game.at(table)
         wager = at.wager(selection.bet_credits, **selection.options)
-        if not wager.credits and not at.rules.standing():
+        has_too_few_positions = at.rules.least_seats > machine.position.of
+        if has_too_few_positions or (not wager.credits and not at.rules.standing()):
             return None
         limit_cents = machine.profile.play.win_limit_cents
         if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):

@@ -8,7 +8,7 @@ the current one. This state is in memory only: before betting closes no money ha
 game is in the journal.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from egm.kernel.messages import Notice
 from egm.play.common_round import CommonRound, RoundInCommon
 from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
+from egm.play.rules import MAY_PLAY
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import Wager, WagerError
 
@@ -29,6 +30,10 @@ class TableEvent(EventName):
     NO_MORE_BETS = "no_more_bets"
 
 
+def _return_true() -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class Seat:
     """A player position at the table: its machine, its event handler, and the game on which it has placed bets."""
@@ -37,6 +42,8 @@ class Seat:
     handle: Callable[[Event], None]
     game: str = ""
     """The digest of the game it has placed bets on, or empty."""
+    is_bettable: Callable[[], bool] = _return_true
+    """Whether its state permits a game to start; it is asked only if the seats of a round need each other."""
 
 
 @dataclass(slots=True)
@@ -63,12 +70,20 @@ class SharedTable:
     pending_turns: dict[str, Turn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""
 
+    refusal: str = ""
+    """Why the round whose betting closes is not played, as a notice's code; empty if it is."""
+
     wheel: WheelTurned | None = None
     """The last report of the real wheel's reader, or None before the first one and after a lost line."""
 
-    def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
-        """Register a player position and its event handler."""
-        self.seats[machine.position.number] = Seat(machine, handle)
+    def sit(
+        self,
+        machine: Machine,
+        handle: Callable[[Event], None],
+        is_bettable: Callable[[], bool] = _return_true,
+    ) -> None:
+        """Register a player position, its event handler, and whether its state permits a game to start."""
+        self.seats[machine.position.number] = Seat(machine, handle, is_bettable=is_bettable)
 
     def list_seats_with_bets(self, game: str) -> list[Seat]:
         """Return the seats that have placed bets on a game, ordered by position."""
@@ -139,7 +154,10 @@ class SharedTable:
 
     def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
         """Start the games of these seats as one round."""
-        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in seats])
+        able = [seat for seat in seats if _can_take_part(seat)]
+        places = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
+        self.refusal = _find_refusal(seats[0].machine, game, places)
+        places = {} if self.refusal else places
         wagers = dict(places.values())
         common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
@@ -190,10 +208,42 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
     wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
         if bet is not None:
+            position, rules = seat.machine.position.number, bet.game.rules
+            number = position - 1 if rules.keeps_seats else len(wagers)
             with suppress(WagerError):
-                bet.game.rules.combine_seat_wagers(bet.wager, len(wagers), {})
-                wagers[seat.machine.position.number] = (len(wagers), bet.wager)
+                rules.combine_seat_wagers(bet.wager, number, {})
+                wagers[position] = (number, bet.wager)
     return wagers
+
+
+def _can_take_part(seat: Seat) -> bool:
+    """Return whether a seat's game can start, if the seats of the round need each other.
+
+    The stakes of players against each other are settled from one another: a stake that another seat covers must be
+    wagered. Where each plays against the operator, a game that cannot start is refused when it is its turn.
+    """
+    bet = find_bet_in_force(seat.machine)
+    if bet is None or bet.game.rules.least_seats == 1:
+        return True
+    event = Event(TableEvent.NO_MORE_BETS)
+    return seat.is_bettable() and all(guard(seat.machine, event) for guard in MAY_PLAY)
+
+
+def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> str:
+    """Return why a game's rules refuse a round of these seats, as a notice's code; empty if it can be played."""
+    rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
+    if rules is None or not places or rules.least_seats == 1:
+        return ""
+    if len(places) < rules.least_seats:
+        return "too_few_players"
+    table = read_table(machine, game)
+    at, wagers = rules.at(None if table is None else table.table), dict(places.values())
+    try:
+        for number, wager in wagers.items():
+            at.combine_seat_wagers(wager, number, wagers)
+    except WagerError:
+        return "no_bank"
+    return ""
 
 
 def find_selected_game(machine: Machine) -> str:
@@ -268,7 +318,7 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
     if machine.state(BetInForce).nothing_new:
         return
-    machine.notice = Notice(code="bets_not_taken", severity="warning")
+    machine.notice = Notice(code=machine.state(SharedTable).refusal or "bets_not_taken", severity="warning")
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:

@@ -279,7 +279,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
         return (
             Case(weight, [settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup) for bet in wager.bets])
-            for coup, weight in _compute_coup_chances(self.definition.shoe.decks).items()
+            for coup, weight in compute_coup_chances(self.definition.shoe.decks).items()
         )
 
 
@@ -303,10 +303,13 @@ def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
-def _compute_coup_chances(decks: int) -> Mapping[Coup, Fraction]:
-    """Return every possible result of a baccarat round from a fresh shoe, with its exact probability."""
+def compute_coup_chances(decks: int, stands_at: int = _PLAYER_STANDS_AT) -> Mapping[Coup, Fraction]:
+    """Return every possible result of a baccarat round from a fresh shoe, with its exact probability.
+
+    The player draws a third card with fewer than ``stands_at`` points.
+    """
     found = Counter[tuple[Both, Both, Pairs]]()
-    for coup, ways in _iter_ways(decks):
+    for coup, ways in _iter_ways(decks, stands_at):
         found[coup] += ways
     total = found.total()
     return {Coup(*coup): Fraction(ways, total) for coup, ways in found.items()}
@@ -319,7 +322,7 @@ _WIDTH: Final = 96
 _Sums: TypeAlias = tuple[int, int, int]
 
 
-def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
+def _iter_ways(decks: int, stands_at: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
     """Yield every result of a baccarat round, with the number of orders of six cards that give it.
 
     A result is the points, card counts and pairs of both hands. The first four cards are enumerated by
@@ -351,7 +354,7 @@ def _iter_ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
             sums[key] = (before[0] + orders, before[1] + orders * row, before[2] + orders * products)
     for (first, second, both), summed in sums.items():
         for (points, dealt), orders in _count_third_card_orders(
-            first, second, summed, sum(counts) - 4
+            first, second, summed, sum(counts) - 4, stands_at
         ).items():
             yield (points, dealt, both), orders
 
@@ -362,19 +365,19 @@ def _unpack_counts(packed: int, number: int) -> list[int]:
 
 
 def _count_third_card_orders(
-    player: int, bank: int, summed: _Sums, cards: int
+    player: int, bank: int, summed: _Sums, cards: int, stands_at: int
 ) -> Mapping[tuple[Both, Both], int]:
     """Return the number of orders of two further cards by both hands' points and card counts after them.
 
     ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
-    four.
+    four; the player draws with fewer points than ``stands_at``.
     """
     orders, packed_row, packed_products = summed
     if max(player, bank) >= _NATURAL:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
     row = _unpack_counts(packed_row, 10)
-    if player >= _PLAYER_STANDS_AT:
+    if player >= stands_at:
         if None not in BANK_DRAWS[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's

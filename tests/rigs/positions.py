@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from egm.kernel.positions import Position
+from egm.kernel.states import BETTABLE
 from egm.seats.table import SharedTable
 from egm.testing.machine import MachineRig
 
@@ -25,7 +26,11 @@ def open_positions(folder) -> Iterator:
                 **more,
             )
             room.machine.install(table)
-            table.sit(room.machine, lambda event, room=room: room.engine.submit(event))
+            table.sit(
+                room.machine,
+                lambda event, room=room: room.engine.submit(event),
+                lambda room=room: room.state in BETTABLE,
+            )
             rooms.append(room.boot())
         made.append(rooms)
         return rooms

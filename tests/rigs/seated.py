@@ -3,7 +3,13 @@
 from paytables import list_table_games, load_game
 from paytables.seating import SeatedRules
 
-SEATED_GAMES = [name for name in list_table_games() if isinstance(load_game(name).rules, SeatedRules)]
+#: Games that one player cannot play alone: a round needs several seats.
+NEED_OTHERS = [name for name in list_table_games() if load_game(name).rules.least_seats > 1]
+SEATED_GAMES = [
+    name
+    for name in list_table_games()
+    if isinstance(load_game(name).rules, SeatedRules) and name not in NEED_OTHERS
+]
 #: At the other tables every player sees the cards of all as they are dealt (Québec ss. 16, 66, 67.37; Monaco 5.1).
 DEALT_FACE_DOWN = [
     name for name in SEATED_GAMES if "blackjack" not in name and name not in {"quebec-war", "quebec-red-dog"}

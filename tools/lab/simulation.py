@@ -204,7 +204,9 @@ def _play_round(
     played = Round(game.play(wager, draw), wager)
     played.advance()
     while played.decision is not None:
-        played.advance(choose_as_player(played.decision, draw))
+        is_own = played.decision.seat == (wager.seat or 0)
+        unanswered = Choice(played.decision.unanswered)  # Other seats of a shared round do not answer.
+        played.advance(choose_as_player(played.decision, draw) if is_own else unanswered)
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     if counted_spots is not None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from egm.kernel.messages import Decision
+from egm.kernel.messages import Decision, Snapshot
 from egm.screen.layout import LEVELS_HIGH, find_middle
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import count_most_and_least
@@ -467,11 +467,22 @@ def describe_felt_status(stage: Stage) -> str:
         return describe_refusal(stage, table.spots.get(chips.explained_spot), chips.refused)
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
-        return stage.texts.say("felt.standing_only" if view.snapshot.standing else "felt.place")
+        return _describe_empty_layout(stage, view.snapshot)
     if chips.credits < build_limits(view.snapshot).least_here:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
     return stage.texts.counted("felt.buys", spots, price=price)
+
+
+def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
+    """Return what to do before any bet is placed, and at a table of players whose turn the bank is."""
+    words = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
+    felt = snapshot.felt
+    if felt.bank is None:
+        return words
+    amount = stage.money(felt.banco * snapshot.denomination_cents)
+    key = "felt.bank_again" if felt.banco else "felt.bank_turn"
+    return f"{words}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
 
 
 def _format_bets_in_round(stage: Stage, spot: Spot) -> str:

@@ -16,6 +16,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 QUICK, SLOW = 6, 300
+PLAYED_ALONE = [name for name in list_table_games() if load_game(name).rules.least_seats == 1]
 #: What a wager's options and settlements are called inside, which no page says.
 CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}
 
@@ -106,13 +107,13 @@ def recalled(room):
 
 
 @pytest.mark.requirement("D-15", "C-17", "E-01")
-@pytest.mark.parametrize("game", list_table_games())
+@pytest.mark.parametrize("game", PLAYED_ALONE)
 def test_what_is_staked_at_a_table_is_decided_given_back_or_stands(tmp_path, game):
     assert played(tmp_path, game, QUICK, seed=7)["coin_in"] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("D-15", "C-17")
-@pytest.mark.parametrize("game", list_table_games())
+@pytest.mark.parametrize("game", PLAYED_ALONE)
 def test_the_same_of_long_sessions(tmp_path, game):
     assert played(tmp_path, game, SLOW, seed=11)["coin_in"] > 0

@@ -233,6 +233,30 @@ def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, lan
             assert (words in choose_status(stage)[0]) == announced
 
 
+@pytest.mark.requirement("S-51")
+@pytest.mark.parametrize(
+    ("felt_now", "en", "fr"),
+    [
+        (
+            {"bank": 2, "banco": 0},
+            "The bank is offered to player 3 first",
+            "La banque est offerte d’abord au joueur 3",
+        ),
+        (
+            {"bank": 0, "banco": 78},
+            "Player 1 keeps the bank with a bet of $19.50 or more on it",
+            "Le joueur 1 garde la banque s’il y mise 19,50 $ ou plus",
+        ),
+    ],
+)
+def test_whose_turn_the_bank_is_stands_beside_what_to_do(theme, felt_now, en, fr):
+    _, game = felt("monaco-chemin-de-fer")
+    for language, words in (("en", en), ("fr", fr)):
+        view = build_idle_view((game,), game, language, felt=felt_now)
+        said = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE, view))[0]
+        assert words in said.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
     """The bar said "Game over" after every throw."""
     spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]

@@ -359,7 +359,7 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
     }
     shoes = {name: (game, made.shoe) for name, (game, made) in definitions.items() if hasattr(made, "shoe")}
     assert {shoe.decks for _, shoe in shoes.values()} == {6, 8}
-    assert len(shoes) == 16
+    assert len(shoes) == 17
     in_words = {"quebec-super-pan-9": {"en": "Eight decks", "fr": "Huit jeux"}}
     for name, (game, shoe) in shoes.items():
         said = in_words[name][language] if name in in_words else label.format(shoe.decks)

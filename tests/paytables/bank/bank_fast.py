@@ -108,6 +108,22 @@ def bets_of_baccarat(game, p, b, naturals, third, cards):
         yield f"{name}-dragon", paid(5, *own, *margins)
 
 
+def chemin(decks, pick, rounds):
+    """A bank of twenty that is covered, less 5 % of what it wins; the player draws on five or less."""
+    for shoes in lots(pick, rounds, decks):
+        p1, b1, p2, b2, p3, b3 = (worth(shoes.deal()) for _ in range(6))
+        player, bank = (p1 + p2) % 10, (b1 + b2) % 10
+        over = np.maximum(player, bank) >= 8
+        third = ~over & (player <= 5)
+        banks = ~over & TABLE[bank, np.where(third, p3 + 1, 0)]
+        p, b = (player + third * p3) % 10, (bank + banks * b3) % 10
+        yield {
+            "bank": paid(20, ("won", b > p, 39), ("push", b == p, 20)),
+            "banco": paid(20, ("won", p > b, 40), ("push", b == p, 20)),
+            "stake": paid(5, ("won", p > b, 10), ("push", b == p, 5)),
+        }
+
+
 def banque(decks, pick, rounds):
     """Two hands against a banker, each drawing on five or less; he draws if the table says so against either."""
     for shoes in lots(pick, rounds, decks):

@@ -17,6 +17,7 @@ PLAYED = {
         for name in ("quebec-baccarat", "monaco-punto-banco", "monaco-punto-2000")
     },
     "monaco-banque-a-tout-va": fast.banque,
+    "monaco-chemin-de-fer": fast.chemin,
     "quebec-super-pan-9": fast.super_pan,
     "quebec-red-dog": fast.red_dog,
     "quebec-war": fast.war,

@@ -85,15 +85,22 @@ def felt_scenes(
         ):
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     wager = wager_of(laid, game)
-    yield from _round(laid, game, told, theme, wager)
+    seated = _seat_wager(game, wager)
+    yield from _round(laid, game, told, theme, seated if game.rules.least_seats > 1 else wager)
     if isinstance(game.rules, SeatedRules):
-        seats = game.rules.cloth.table.seats
-        seated = game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
         scenes = dict(_round(laid, game, told, theme, seated))
         yield from ((f"shared-{name}", scenes[name]) for name in (*list(scenes)[:1], "settled"))
     help_, _ = apply_action(rest, Action("help"), theme)
     for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
+
+
+def _seat_wager(game: Game, wager: Wager) -> Wager:
+    """Return the wager as that of the second seat of a round in which every seat bets the same."""
+    if not isinstance(game.rules, SeatedRules):
+        return wager
+    seats = game.rules.cloth.table.seats
+    return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 
 def _past(table: Table, walk: Walk) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from paytables import (
     Game,
     RecordingDraw,
     ReplayDraw,
+    Wager,
     drive,
     load_game,
     play_with_answers,
@@ -457,13 +458,22 @@ def _judge_bets_together(verdicts: Sequence[Verdict]) -> Finding:
     )
 
 
+def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
+    """Return the game and the wager of the game with this number that is replayed; each bet in turn."""
+    game, bets = case.game, case.analysis.bets
+    if game.rules.least_seats == 1:
+        return game, game.wager(game.bet_options[number % len(game.bet_options)])
+    bet = bets[number % len(bets)]
+    return game.at(bet.table), game.at(bet.table).wager(bet.cost_credits, **bet.options)
+
+
 def replay(case: Case) -> Iterator[Finding]:
     """Check that the recorded draws and choices of a game give the same outcome, win and display again."""
     games = min(case.games, 200)
     if not games:
         return
     for n in range(games):
-        wager = case.game.wager(case.game.bet_options[n % len(case.game.bet_options)])
+        game, wager = _choose_replayed_wager(case, n)
         draw = RecordingDraw(case.draw)
         choices: list[Choice] = []
 
@@ -472,8 +482,8 @@ def replay(case: Case) -> Iterator[Finding]:
             recorded_choices.append(choose_as_player(decision, case.draw))
             return recorded_choices[-1]
 
-        outcome = play_with_answers(case.game.play(wager, draw), wager, repeat_choice)
-        again = drive(case.game.play(wager, ReplayDraw(draw.records)), wager, choices)
+        outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
+        again = drive(game.play(wager, ReplayDraw(draw.records)), wager, choices)
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return

@@ -1,0 +1,457 @@
+"""Chemin de fer (Monaco, arrêté 88-384, art. 11): the players hold the bank in turn, and bet against each other.
+
+A seat offers to hold the bank by a bet on it. The bank goes round by seat number: it is held by the first seat
+in turn that offers it, until it loses or its holder offers no more, or less than the bank must be (art. 11.4,
+11.8). The others stake against it, or offer to cover it alone: *banco* (art. 11.4). When betting closes, the
+first *banco* in turn that covers half of the bank or more is taken, one followed from the round before ahead of
+it; then the stakes are taken in turn. What the bank does not cover, and what of it is not covered, is returned
+before a card is dealt.
+
+Each seat's money is its own: the bank is paid what it wins less the levy, and the players what they win. The
+levy is what is not given back (art. 11.7). The state of the table names the seat whose turn the bank is, so that
+a seat must be the same player position in every round.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from paytables.analysis import BetAnalysis, Depth
+from paytables.bank.baccarat import BANK_DRAWS, POINTS, compute_coup_chances
+from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
+from paytables.bank.rules import BANK as BANK_NAMES
+from paytables.bank.rules import BankRules, Hands, build_bank_family
+from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import Card, Shoe, format_card, rank_of
+from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.definition import PositiveInt
+from paytables.errors import WagerError
+from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
+from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, may_see
+
+BANK: Final = "bank"
+BANCO: Final = "banco"
+STAKE: Final = "stake"
+HAND: Final = "player"
+PUNTER: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
+#: Players without whom no round is played (art. 11.1).
+LEAST_SEATS: Final = 4
+_FREE: Final = 5
+_NATURAL: Final = 8
+_DRAW: Final = "draw"
+_STAND: Final = "stand"
+NOT_COVERED: Final = "not covered"
+
+
+class CheminShoe(ShoeRules):
+    """The shoe of chemin de fer (``[shoe]``): six or seven cards lie behind the stop card (art. 11.2)."""
+
+    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    stop: Literal[6, 7] = Field(default=7, description="cards behind the stop card")
+    rounds: Literal[1] = 1
+
+
+class HeldBank(BankBet):
+    """The bank, which a player holds: a bet that covers the others', with a levy on what it wins (art. 11.7)."""
+
+    percent: PositiveInt = Field(default=5, le=100, description="the levy on what the bank wins")
+
+    def compute_commission(self, credits_: int) -> int:
+        """Return the levy on a bank that wins ``credits_``; a part of a credit is not levied."""
+        return credits_ * self.percent // 100
+
+    def terms(self) -> Mapping[str, str]:
+        """Return, by language, what the bank wins after the levy."""
+        return {
+            "en": f"{self.pays.text}, less {self.percent}% of what it wins",
+            "fr": f"{self.pays.text}, moins {self.percent} % de ce qu'elle gagne",
+        }
+
+
+class CheminDefinition(BankDefinition):
+    """The definition of a game of chemin de fer."""
+
+    shoe: CheminShoe = CheminShoe()
+    bank: HeldBank
+    banco: BankBet
+    stake: BankBet
+
+    @model_validator(mode="after")
+    def _check_bets_and_seats(self) -> Self:
+        """Refuse a table of too few seats, and bets whose ids are not their own."""
+        if self.table.seats < LEAST_SEATS:
+            raise ValueError(f"table.seats: {LEAST_SEATS} or more, not {self.table.seats}")
+        if len(self.game.denominations_cents) > 1:
+            raise ValueError("game.denominations_cents: one, because the players' credits cover each other")
+        for name in (BANK, BANCO, STAKE):
+            bet: BankBet = getattr(self, name)
+            if bet.id != name or bet.pays.net != 1:
+                raise ValueError(f"{name}: its id is {name!r}, and it pays even money")
+        return self
+
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
+        """Return what each bet pays and the number of decks, as text by language."""
+        bets = (self.bank, self.banco, self.stake)
+        return {
+            code: [
+                *(
+                    f"{getattr(bet.name, code)} - {(bet.terms() or {}).get(code, bet.pays.text)}"
+                    for bet in bets
+                ),
+                self.shoe.format_deck_line(code),
+            ]
+            for code in ("en", "fr")
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Whose turn the bank is: the seat, the least that it must hold, and the seat that may follow its banco."""
+
+    seat: int = 0
+    least: int = 0
+    """What the bank must be if this seat holds it again (art. 11.8); 0 if the seat has not held it."""
+    follower: int | None = None
+    """The seat that covered this bank alone in the last round and lost (art. 11.4)."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the turn as the table state stores it."""
+        follower = {} if self.follower is None else {"follower": self.follower}
+        return {"seat": self.seat, **({"least": self.least} if self.least else {}), **follower}
+
+    @classmethod
+    def from_json(cls, data: Json, seats: int, most: int) -> Self:
+        """Return the turn in a table state. Raises ValueError for one that no round leaves."""
+        if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
+            raise ValueError(f"no round leaves the bank as {data!r}")
+        seat, least, follower = data["seat"], data.get("least", 0), data.get("follower")
+        known = [number for number in (seat, follower) if number is not None]
+        if not all(type(number) is int and number in range(seats) for number in known) or seat is None:
+            raise ValueError(f"the bank: there is no such seat in {data!r}")
+        if type(least) is not int or not 0 <= least <= most or (follower is not None and not least):
+            raise ValueError(f"no round leaves the bank as {data!r}")
+        if follower == seat:
+            raise ValueError(f"seat {seat} cannot follow its own bank")
+        return cls(seat, least, follower)
+
+
+@dataclass(frozen=True, slots=True)
+class Coup:
+    """One round as betting closes: who holds the bank and the hand, what is played, and what is returned."""
+
+    banker: int
+    banco: int
+    """The bank, as far as it is covered."""
+    holder: int
+    """The seat that holds the hand against the bank (art. 11.5)."""
+    caller: int | None
+    """The seat whose banco was taken."""
+    played: tuple[Bet, ...]
+    """The bets against the bank, as far as they are covered."""
+    returned: tuple[Settlement, ...]
+
+
+@dataclass(slots=True)
+class Felt:
+    """Both hands of one round as a seat sees them: its own open, until they are turned."""
+
+    coup: Coup
+    viewer: int | None
+    hands: dict[str, list[Card]] = field(default_factory=lambda: {BANK: [], HAND: []})
+    is_turned: bool = False
+
+    def get_owner(self, name: str) -> int:
+        """Return the seat that holds a hand."""
+        return self.coup.banker if name == BANK else self.coup.holder
+
+    def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
+        """Deal a card to a hand; return the animation cue. A third card lies face up."""
+        hand = self.hands[name]
+        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
+        return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
+
+    def turn(self) -> Iterator[Cue]:
+        """Turn both hands face up; yield the animation cues of the cards that the viewer does not see yet."""
+        seen = {name: self._list_seen_cards(name) for name in self.hands}
+        self.is_turned = True
+        for name, hand in self.hands.items():
+            for index, card in enumerate(hand):
+                if seen[name][index] == FACE_DOWN:
+                    yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
+
+    def _list_seen_cards(self, name: str) -> list[str]:
+        """Return a hand's cards as the viewer sees them."""
+        is_seen = self.is_turned or may_see(self.get_owner(name), self.viewer)
+        return [format_card(card) if is_seen else FACE_DOWN for card in self.hands[name]]
+
+    def count_points(self, name: str) -> int:
+        """Return the points of a hand: the last digit of the sum of its cards' points."""
+        return sum(POINTS[rank_of(card)] for card in self.hands[name]) % 10
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the hands as the screen shows them, the bank's first."""
+        hands = []
+        for name in self.hands:
+            cards = self._list_seen_cards(name)
+            points = {} if FACE_DOWN in cards else {"says": str(self.count_points(name))}
+            owner = {"seat": self.get_owner(name)} | describe_owner(self.get_owner(name), self.viewer)
+            hands.append({"id": name, "cards": cards, **points, **owner})
+        return {"kind": "table", "felt": "cards", "hands": hands, "banco": self.coup.banco}
+
+
+@dataclass(frozen=True)
+class CheminRules(SeatedRules, BankRules[CheminDefinition]):
+    """The rules of a playable game of chemin de fer; ``turn`` is whose turn the bank is."""
+
+    turn: Turn = Turn()
+    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 3), (HAND, PUNTER, 3))
+
+    @property
+    def least_seats(self) -> int:
+        """Return the number of players without whom no round is played (art. 11.1)."""
+        return LEAST_SEATS
+
+    @property
+    def keeps_seats(self) -> bool:
+        """Return True: the bank goes round, so a seat must be the same player position in every round."""
+        return True
+
+    def bets(self) -> tuple[BankBet, ...]:
+        """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
+        return (self.definition.bank, self.definition.banco, self.definition.stake)
+
+    def describe_hands(self) -> list[dict[str, Json]]:
+        """Return the bank's hand and the one against it; each is held by a seat."""
+        return [{**hand, "held": True} for hand in super().describe_hands()]
+
+    # ------------------------------------------------------------------ what lasts
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return the keys of the table state that all players share: the shoe, and whose turn the bank is."""
+        return frozenset({"shoe", BANK})
+
+    def at(self, table: object) -> Self:
+        """Return the rules with a stored table's shoe and turn. Raises ValueError for a state that no round leaves."""
+        if table is None:
+            return replace(self, table=None, turn=Turn())
+        if not isinstance(table, dict) or not table or set(table) - {"shoe", BANK}:
+            raise ValueError(f"no round of this table leaves {table!r}")
+        shoe = {"shoe": table["shoe"]} if "shoe" in table else None
+        if shoe is not None:
+            read_shoe(self.definition.shoe, shoe)
+        seats, most = self.definition.table.seats, self.definition.bank.limits.most
+        turn = Turn.from_json(table[BANK], seats, most) if BANK in table else Turn()
+        return replace(self, table=shoe, turn=turn)
+
+    def build_current_view(self) -> Mapping[str, object]:
+        """Return whose turn the bank is, and the least that it must be."""
+        return {"bank": self.turn.seat, "banco": self.turn.least}
+
+    # ------------------------------------------------------------------ as betting closes
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+        """Return one seat's wager for a round with the others. Raises WagerError for a round that cannot be played."""
+        combined = super().combine_seat_wagers(wager, seat, others)
+        if others:
+            self.arrange((*combined.bets, *combined.others))
+        return combined
+
+    def arrange(self, bets: Sequence[Bet]) -> Coup:
+        """Return who holds the bank and the hand, and what is played. Raises WagerError if no round can be played."""
+        players = len({bet.seat for bet in bets})
+        if players < LEAST_SEATS:
+            raise WagerError(
+                f"bets: chemin de fer is played by {LEAST_SEATS} seats or more; {players} have bets"
+            )
+        laid = {(bet.seat, bet.spot): bet.credits for bet in bets}
+        banker, left_ = self._find_bank(laid)
+        order = self._list_seats_from(banker + 1)[:-1]
+        caller = self._find_caller(laid, banker, left_, order)
+        covered = {(banker, BANK): 0}
+        for where in ([] if caller is None else [(caller, BANCO)]) + [(seat, STAKE) for seat in order]:
+            part = min(laid.get(where, 0), left_)
+            covered[where] = part
+            left_ -= part
+        banco = sum(covered.values())
+        if not banco:
+            raise WagerError("bets: nobody bets against the bank")
+        covered[banker, BANK] = banco
+        played = tuple(
+            Bet(spot, credits_, seat)
+            for (seat, spot), credits_ in covered.items()
+            if credits_ and spot != BANK
+        )
+        largest = max(played, key=lambda bet: bet.credits)
+        returned = tuple(
+            Settlement(NOT_COVERED, rest, spot=spot, staked=rest, seat=seat)
+            for (seat, spot), credits_ in laid.items()
+            if (rest := credits_ - covered.get((seat, spot), 0))
+        )
+        return Coup(banker, banco, largest.seat if caller is None else caller, caller, played, returned)
+
+    def _list_seats_from(self, first: int) -> list[int]:
+        """Return every seat of the table in turn, starting with ``first``."""
+        seats = self.definition.table.seats
+        return [(first + n) % seats for n in range(seats)]
+
+    def _find_bank(self, laid: Mapping[tuple[int, str], int]) -> tuple[int, int]:
+        """Return the seat that holds the bank, and the bank in credits. Raises WagerError if no seat offers it."""
+        for seat in self._list_seats_from(self.turn.seat):
+            offered = laid.get((seat, BANK), 0)
+            holds_again = seat == self.turn.seat and self.turn.least > 0
+            if holds_again and offered >= self.turn.least:
+                return seat, self.turn.least
+            if offered and not holds_again:
+                return seat, offered
+        raise WagerError("bets: no seat holds the bank")
+
+    def _find_caller(
+        self, laid: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
+    ) -> int | None:
+        """Return the seat whose banco is taken: half the bank or more; one that is followed first; else None."""
+        follows = self.turn.follower if banker == self.turn.seat else None
+        in_turn = sorted(order, key=lambda seat: seat != follows)
+        return next((seat for seat in in_turn if 2 * laid.get((seat, BANCO), 0) >= bank), None)
+
+    # ------------------------------------------------------------------ a round
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+        """Play a round: return what is not covered, deal both hands, draw, settle. Raises WagerError."""
+        coup, rules = self.arrange(bets), self.definition.shoe
+        shoe, cues = open_shoe(rules, self.table, draw)
+        yield from cues
+        yield from coup.returned
+        felt = Felt(coup, viewer)
+        for name in (HAND, BANK, HAND, BANK):
+            yield felt.deal(name, shoe, draw)
+        points, banks = felt.count_points(HAND), felt.count_points(BANK)
+        is_over, third = max(points, banks) >= _NATURAL, None
+        if points == _FREE and not is_over:
+            prompt = felt.to_json() | {"hand": HAND}
+            if may_see(coup.holder, viewer):
+                prompt["advice"] = self._find_best_answer()
+            decision = Decision("chemin-de-fer", (_DRAW, _STAND), prompt, seat=coup.holder)
+            is_drawing = decision.check((yield decision)) == _DRAW
+        else:
+            is_drawing = points < _FREE and not is_over
+        yield from felt.turn()
+        if is_drawing:
+            yield felt.deal(HAND, shoe, draw)
+            third = POINTS[rank_of(felt.hands[HAND][2])]
+        if not is_over and third in BANK_DRAWS[banks]:
+            yield felt.deal(BANK, shoe, draw)
+        difference = felt.count_points(HAND) - felt.count_points(BANK)
+        result = (difference > 0) - (difference < 0)
+        for bet in (Bet(BANK, coup.banco, coup.banker), *coup.played):
+            yield self._settle(bet, result)
+        display = felt.to_json() | {"result": {1: HAND, 0: "tie", -1: BANK}[result]}
+        shoe_after = build_table_after_round(rules, shoe, self.table) or {}
+        return Outcome(
+            display=display, table={**shoe_after, BANK: self._find_turn_after(coup, result).to_json()}
+        )
+
+    def _settle(self, bet: Bet, result: int) -> Settlement:
+        """Return the settlement of a bet; ``result`` is 1 if the hand beats the bank, 0 if they tie, -1 if it loses."""
+        if not result:
+            return push_bet(bet)
+        if bet.spot != BANK:
+            return settle_bet(bet, self.definition.stake.pays if result > 0 else None)
+        if result > 0:
+            return settle_bet(bet, None)
+        levy = self.definition.bank.compute_commission(bet.credits)
+        won = settle_bet(bet, self.definition.bank.pays)
+        return replace(won, credits=won.credits - levy, detail={"levy": levy} if levy else {})
+
+    def _find_turn_after(self, coup: Coup, result: int) -> Turn:
+        """Return whose turn the bank is after a round: the same seat's, until it loses; a bank that wins doubles."""
+        if result > 0:
+            return Turn((coup.banker + 1) % self.definition.table.seats)
+        bank, limits = self.definition.bank, self.definition.bank.limits
+        least = 2 * coup.banco - bank.compute_commission(coup.banco) if result else coup.banco
+        least = min(max(least, limits.least), limits.most)
+        return Turn(coup.banker, least, coup.caller if result else None)
+
+    # ------------------------------------------------------------------ figures
+    def cases(self, wager: Wager) -> Iterable[Case]:
+        """Return every possible result of a wager that is fully covered, from a fresh shoe."""
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        return self._iter_cases(stakes, self._find_best_answer())
+
+    def iter_every_case(self, wager: Wager) -> Iterable[Case]:
+        """Return every possible result of a wager, as the bank and against it, whatever is answered at five."""
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        for answer in (_DRAW, _STAND):
+            yield from self._iter_cases(stakes, answer)
+            yield from self._iter_cases(stakes, answer, is_banker=False)
+
+    def _iter_cases(
+        self, stakes: Mapping[str, int], answer: str, *, is_banker: bool = True
+    ) -> Iterator[Case]:
+        """Yield one case for each result. A seat with a bet on the bank holds it, and its other bets are returned."""
+        main = BANK if BANK in stakes and is_banker else BANCO if BANCO in stakes else STAKE
+        for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
+            bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
+            yield Case(
+                chance,
+                [
+                    self._settle(bet, result) if bet.spot == main else push_bet(bet, NOT_COVERED)
+                    for bet in bets
+                ],
+            )
+
+    def _find_best_answer(self) -> str:
+        """Return the answer at five that wins the most against the bank's table, from a fresh shoe."""
+        chances = _compute_result_chances(self.definition.shoe.decks)
+        return max((_DRAW, _STAND), key=lambda answer: chances[answer][1] - chances[answer][-1])
+
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+        """Return the figures of a bet that is covered: of the best, the usual and the worst answers at five.
+
+        The bank does not choose: its figures are those against the best answers. The options are those of a round
+        with the least number of seats, in which the bet is covered.
+        """
+        wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
+        found = super().analyse_stakes(name, stakes, depth)
+        seats = self._build_sample_seats(stakes)
+        own = 0 if BANK in stakes else 1
+        options = {"bets": dict(stakes), "seat": own, "others": {str(n): bets for n, bets in seats.items()}}
+        found = replace(found, options=options, table={BANK: Turn().to_json()})
+        if BANK in stakes:
+            return found
+        returns = {
+            answer: compute_mean_return(wager, self._iter_cases(stakes, answer)) for answer in (_DRAW, _STAND)
+        }
+        return replace(
+            found,
+            strategy=f"{self._find_best_answer()} at five",
+            simplest_strategy="draw at five",
+            simplest_rtp=returns[_DRAW],
+            worst_rtp=min(returns.values()),
+        )
+
+    def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
+        """Return the bets of the other seats of a round in which these stakes are covered."""
+        bank, stake = self.definition.bank.limits, self.definition.stake.limits
+        least = {STAKE: stake.least}
+        if BANK in stakes:
+            return {1: {BANCO: stakes[BANK]}, 2: least, 3: least}
+        held = max(stakes.get(BANCO, stakes.get(STAKE, 0)), bank.least)
+        return {0: {BANK: held}, 2: least, 3: least}
+
+
+# ---------------------------------------------------------------------------------- exact, of a fresh shoe
+@cache
+def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
+    """Return the chances that the hand beats the bank (1), ties (0) and loses (-1), by the answer at five."""
+    found: dict[str, dict[int, Fraction]] = {}
+    for answer, stands_at in ((_DRAW, _FREE + 1), (_STAND, _FREE)):
+        chances = dict.fromkeys((1, 0, -1), Fraction(0))
+        for coup, chance in compute_coup_chances(decks, stands_at).items():
+            chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
+        found[answer] = chances
+    return found
+
+
+FAMILY = build_bank_family(CheminDefinition, CheminRules)

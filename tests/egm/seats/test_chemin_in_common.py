@@ -1,0 +1,168 @@
+"""Chemin de fer at several positions: no round of fewer than four, a bank that goes round, each position's own money."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from rigs.cards import dealing
+
+from egm.config.cabinet_file import DEFAULT_CABINET
+from egm.kernel.events import EventType, State
+from egm.play.records.games import open_game
+from egm.play.records.tables import read_shared_state
+from egm.seats.answers import take_recorded_steps
+from egm.seats.table import SharedTable
+from meters import open_view
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+GAME, CENTS, BILL_CENTS = "monaco-chemin-de-fer", 100, 10_000
+#: Player and bank by turns: five and six, then a ten; the bank wins. Seven against nine: it wins again.
+FIVE, SEVEN = "2s Ks 3h 6c Td", "7h 9c Kh Kd"
+
+
+def lay(room, **bets):
+    room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    room.engine.handle(EventType.PLAY)
+    assert room.state is State.BETTING, room.notice
+
+
+def close(rooms):
+    rooms[0].machine.state(SharedTable).close(rooms[0].machine.games[GAME].digest)
+
+
+def with_credit(rooms):
+    for room in rooms:
+        room.insert(BILL_CENTS)
+    return rooms
+
+
+def deal(rooms, cards):
+    chance = dealing(cards, 6)
+    for room in rooms:
+        room.machine.chance = chance
+
+
+def end(rooms):
+    for room in rooms:
+        if room.state is State.PLAYING:
+            room.shown()
+        assert room.state is State.IDLE, room.notice
+
+
+def check_audit(rooms, folder):
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("S-51")
+def test_fewer_than_four_players_stake_nothing_and_are_told_so(seats, tmp_path):
+    rooms = with_credit(seats(GAME, count=5))
+    lay(rooms[0], bank=20)
+    lay(rooms[1], stake=10)
+    lay(rooms[2], stake=10)
+    close(rooms)
+    for room in rooms[:3]:
+        assert (room.state, room.credit_cents, room.notice) == (State.IDLE, BILL_CENTS, "too_few_players")
+    for room in rooms[:4]:
+        lay(room, stake=10)
+    close(rooms)
+    assert {room.notice for room in rooms[:4]} == {"no_bank"}
+    assert {open_game(room.machine) for room in rooms} == {None}
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-51", "P-01")
+def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tmp_path):
+    rooms = with_credit(seats(GAME, count=6))
+    deal(rooms, FIVE)
+    lay(rooms[1], bank=40)
+    lay(rooms[2], stake=30)
+    lay(rooms[3], stake=30)
+    lay(rooms[5], banco=20)
+    close(rooms)
+    playing = [room for room in rooms if room.state is State.PLAYING]
+    assert playing == [rooms[n] for n in (1, 2, 3, 5)]
+    (asked,) = (room for room in playing if room.hands.told[-1].options)
+    assert asked is rooms[5]  # it holds the banco of half the bank
+    asked.engine.handle(EventType.CHOOSE, value="draw")
+    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    end(rooms)
+    won = [room.credit_cents - BILL_CENTS for room in rooms]
+    assert won == [0, 38 * CENTS, -20 * CENTS, 0, 0, -20 * CENTS]
+    digest = rooms[0].machine.games[GAME].digest
+    assert read_shared_state(rooms[0].machine, digest)["bank"] == {"seat": 1, "least": 78, "follower": 5}
+    deal(rooms, SEVEN)
+    lay(rooms[0], bank=20)
+    lay(rooms[1], bank=78)
+    lay(rooms[2], stake=30)
+    lay(rooms[5], stake=48)
+    close(rooms)
+    end(rooms)
+    assert read_shared_state(rooms[0].machine, digest)["bank"] == {"seat": 1, "least": 153}
+    won = [room.credit_cents - BILL_CENTS for room in rooms]
+    assert won == [0, (38 + 75) * CENTS, -50 * CENTS, 0, 0, -68 * CENTS]
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-51", "P-01")
+def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
+    """Its stake would be won by the bank without having been wagered."""
+    rooms = with_credit(seats(GAME, count=6))
+    deal(rooms, FIVE)
+    lay(rooms[0], bank=40)
+    for room in rooms[1:5]:
+        lay(room, stake=30)
+    rooms[1].engine.handle(EventType.DOOR_OPENED, door="main")
+    assert rooms[1].state is State.DOOR_OPEN
+    close(rooms)
+    assert [open_game(room.machine) is not None for room in rooms] == [True, False, True, True, True, False]
+    assert rooms[1].credit_cents == BILL_CENTS
+    assert rooms[2].hands.told[-1].options == ("draw", "stand")
+    rooms[2].engine.handle(EventType.CHOOSE, value="stand")
+    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    won = [0 if (game := open_game(room.machine)) is None else game.outcome.win_credits for room in rooms]
+    assert won == [78, 0, 0, 20, 30, 0]
+
+
+@pytest.mark.requirement("S-51", "A-05")
+def test_after_a_power_loss_before_the_answer_the_round_goes_on(seats, tmp_path):
+    rooms = with_credit(seats(GAME, count=4))
+    deal(rooms, FIVE)
+    lay(rooms[0], bank=40)
+    for room in rooms[1:]:
+        lay(room, stake=20)
+    close(rooms)
+    before = [open_game(room.machine).steps for room in rooms]
+    rooms[0].close()
+    rooms = seats(GAME, count=4)
+    assert [open_game(room.machine).steps for room in rooms] == before
+    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    rooms[1].engine.handle(EventType.CHOOSE, value="stand")
+    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    assert [open_game(room.machine).outcome.win_credits for room in rooms] == [78, 0, 0, 20]
+    end(rooms)
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-51")
+def test_a_machine_of_fewer_positions_takes_no_bet(seats):
+    rooms = with_credit(seats(GAME, count=3))
+    rooms[0].engine.handle(EventType.BET, value=20, options={"bets": {"bank": 20}})
+    assert rooms[0].notice.startswith("refused.")
+    assert rooms[0].machine.selection.bet_credits == 0
+
+
+@pytest.mark.requirement("S-51")
+@pytest.mark.parametrize(("positions", "said"), [(3, True), (4, False)])
+def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_path, positions, said):
+    text = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
+    text = text.replace("[machine]\n", f"[machine]\npositions = {positions}\n", 1)
+    file = tmp_path / "cabinet.toml"
+    file.write_text(f'{text}\n[[games]]\ngame = "{GAME}"\n')
+    done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
+    found = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
+    assert any("is played by at least 4 positions" in what for what in found) == said, done.output
