@@ -219,7 +219,7 @@ def decode(body: bytes) -> StoredEntry:
     return _decode_content(raw, body)
 
 
-def _decode_content(raw: dict[str, Any], body: bytes) -> StoredEntry:
+def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
     """Return the journal entry with the parsed JSON ``raw``, whose canonical encoding is ``body``.
 
     Raises ``ValueError`` if it is not a valid entry.
@@ -350,8 +350,10 @@ def is_time(text: str) -> bool:
         return False
 
 
-def _parse_time(text: str) -> datetime:
-    """Return the time in a journal entry's text. Raises ``ValueError`` if it has no time zone."""
+def _parse_time(text: object) -> datetime:
+    """Return the time in a journal entry's text. Raises ``TypeError`` for no text, ``ValueError`` without time zone."""
+    if type(text) is not str:
+        raise TypeError(f"the time {text!r} is not text")
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
         raise ValueError(f"not an entry (time {text!r} is of no zone)")

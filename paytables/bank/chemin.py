@@ -27,7 +27,7 @@ from paytables.bank.rules import BANK as BANK_NAMES
 from paytables.bank.rules import BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt
 from paytables.errors import WagerError
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
@@ -118,13 +118,13 @@ class Turn:
     follower: int | None = None
     """The seat that covered this bank alone in the last round and lost (art. 11.4)."""
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, object]:
         """Return the turn as the table state stores it."""
         follower = {} if self.follower is None else {"follower": self.follower}
         return {"seat": self.seat, **({"least": self.least} if self.least else {}), **follower}
 
     @classmethod
-    def from_json(cls, data: Json, seats: int, most: int) -> Self:
+    def from_json(cls, data: object, seats: int, most: int) -> Self:
         """Return the turn in a table state. Raises ValueError for one that no round leaves."""
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
             raise ValueError(f"no round leaves the bank as {data!r}")
@@ -192,7 +192,7 @@ class Felt:
         """Return the points of a hand: the last digit of the sum of its cards' points."""
         return sum(POINTS[rank_of(card)] for card in self.hands[name]) % 10
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them, the bank's first."""
         hands = []
         for name in self.hands:
@@ -224,7 +224,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
         return (self.definition.bank, self.definition.banco, self.definition.stake)
 
-    def describe_hands(self) -> list[dict[str, Json]]:
+    def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and the one against it; each is held by a seat."""
         return [{**hand, "held": True} for hand in super().describe_hands()]
 
