@@ -54,8 +54,8 @@ class RecordError(LocalError):
     """An invalid record in the journal: where it is, which field, and its value."""
 
 
-class _Wrong(Exception):
-    """The error that a record has an invalid value: the message, and the path to it, innermost first."""
+class _WrongValueError(Exception):
+    """The error that a record's field has an invalid value: the message, and the path to it, innermost first."""
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _Wrong(Exception):
         self.says = f"is {shown}, {expected}" if value is not dataclasses.MISSING else expected
         self.path: list[str] = []
 
-    def within(self, name: str) -> "_Wrong":
+    def within(self, name: str) -> "_WrongValueError":
         """Add the key or index at which the wrong value stands, and return the error."""
         self.path.append(name)
         return self
@@ -123,7 +123,7 @@ def from_json(kind: type[R], data: object, where: str) -> R:
     """Return the record of class ``kind`` that JSON contains. Raises :class:`RecordError`, which names ``where``."""
     try:
         return cast(R, _find_codec(kind).read(data))
-    except _Wrong as wrong:
+    except _WrongValueError as wrong:
         what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
         raise RecordError(f"{what} {wrong.says}") from None
 
@@ -135,7 +135,7 @@ def check_fields(record: object, where: str) -> None:
     """
     try:
         _find_codec(type(record)).check(record)
-    except _Wrong as wrong:
+    except _WrongValueError as wrong:
         raise RecordError(f"{where}: {'.'.join(reversed(wrong.path))} {wrong.says}") from None
 
 
@@ -154,7 +154,7 @@ def check_value(hint: object, data: object, where: str) -> None:
         read = _READERS[hint] = _build_converters(hint)[0]
     try:
         read(data)
-    except _Wrong as wrong:
+    except _WrongValueError as wrong:
         what = f"{where}: {'.'.join(reversed(wrong.path))}" if wrong.path else where
         raise RecordError(f"{what} {wrong.says}") from None
 
@@ -210,25 +210,25 @@ class _Codec:
         return found
 
     def check(self, record: object) -> None:
-        """Check that the fields of a record in memory have values of their types. Raises :class:`_Wrong`."""
+        """Check that the fields of a record in memory have values of their types. Raises :class:`_WrongValueError`."""
         for name, key, read, _, _, _, plain in self._fields:
             value = getattr(record, name)
             if type(value) is not plain:
                 try:
                     read(value)
-                except _Wrong as wrong:
+                except _WrongValueError as wrong:
                     raise wrong.within(key) from None
 
     def read(self, data: object) -> object:
-        """Return the record that some JSON contains, or a record in memory itself. Raises :class:`_Wrong`."""
+        """Return the record that some JSON contains, or a record in memory itself. Raises :class:`_WrongValueError`."""
         if isinstance(data, self._kind):
             self.check(data)
             return data
         if type(data) is not dict and not isinstance(data, Mapping):
-            raise _Wrong(data, "not a record")
+            raise _WrongValueError(data, "not a record")
         if not data.keys() <= self.names:
             name = next(name for name in data if name not in self.names)
-            raise _Wrong(data[name], "a field that is not known").within(str(name))
+            raise _WrongValueError(data[name], "a field that is not known").within(str(name))
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
@@ -239,10 +239,10 @@ class _Codec:
                 value = data[key]
                 try:
                     values[name] = value if type(value) is plain else read(value)
-                except _Wrong as wrong:
+                except _WrongValueError as wrong:
                     raise wrong.within(key) from None
             elif default is dataclasses.MISSING:
-                raise _Wrong(dataclasses.MISSING, "is missing").within(key)
+                raise _WrongValueError(dataclasses.MISSING, "is missing").within(key)
         for name, codec, default in self._inline:
             if default is dataclasses.MISSING or not codec.names.isdisjoint(data):
                 values[name] = codec.gather(data)
@@ -263,12 +263,12 @@ def _find_codec(kind: type) -> _Codec:
 
 # ---------------------------------------------------------------------------------------------- field types
 def _build_exact_reader(kind: type) -> Read:
-    """Return the reader that accepts a value of exactly this type, so that a bool is not read as an int."""
+    """Return the reader of a field that accepts a value of exactly this type, so that a bool is not read as an int."""
 
     def read_exact(value: object) -> object:
-        """Return the value if its type is exactly the declared one, because a bool is an int too."""
+        """Return the field's value if its type is exactly the declared one, because a bool is an int too."""
         if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
-            raise _Wrong(value, f"not of type {kind.__name__}")
+            raise _WrongValueError(value, f"not of type {kind.__name__}")
         return value
 
     return read_exact
@@ -280,7 +280,7 @@ _EXACTLY: Final[Mapping[object, Read]] = {
 
 
 def _build_converters(hint: object) -> tuple[Read, Write]:
-    """Return the functions that read and write a value of this type."""
+    """Return the functions that read and write a record field of this type."""
     plain = _pass_through if _is_json(hint) else _EXACTLY.get(hint)
     if plain is not None:
         return plain, None
@@ -293,7 +293,7 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
 
 
 def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tuple[Read, Write] | None:
-    """Return the functions that read and write a value of a type made of others, or None for another type."""
+    """Return the functions that read and write a record field of a compound type, or None for another type."""
     if origin is Annotated:
         return _build_conditional_converters(inner[0], inner[1:])
     if origin is tuple:
@@ -308,18 +308,18 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
 
 
 def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
-    """Return the reader and the writer of a type with conditions, which the reader checks."""
+    """Return the reader and the writer of a record field whose type has conditions, which the reader checks."""
     if IN_MEMORY in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
     checks = [each for each in conditions if isinstance(each, Condition)]
 
     def read(value: object) -> object:
-        """Read the value, and raise an error if it breaks one of the type's conditions."""
+        """Read the field's value, and raise an error if it breaks one of the type's conditions."""
         found = read_type(value)
         for check in checks:
             if not check.holds(found):
-                raise _Wrong(value, check.otherwise)
+                raise _WrongValueError(value, check.otherwise)
         return found
 
     if len(checks) != 1 or hint not in _EXACTLY:
@@ -327,7 +327,7 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     holds = checks[0].holds
 
     def read_quickly(value: object) -> object:
-        """Return the value if it is plainly valid; otherwise read it with every check."""
+        """Return the field's value if it is plainly valid; otherwise read it with every check."""
         return value if type(value) is hint and holds(value) else read(value)
 
     return read_quickly, write
@@ -339,14 +339,14 @@ def _build_instance_reader(kind: type) -> Read:
     def read_instance(value: object) -> object:
         """Return the object if it is an instance of the declared class."""
         if not isinstance(value, kind):
-            raise _Wrong(value, f"not a {kind.__name__}")
+            raise _WrongValueError(value, f"not a {kind.__name__}")
         return value
 
     return read_instance
 
 
 def _build_class_converters(kind: type) -> tuple[Read, Write]:
-    """Return the functions that read and write an instance of a class."""
+    """Return the functions that read and write a record field that contains an instance of a class."""
     if issubclass(kind, StrEnum):
         return _build_choice_reader(
             kind
@@ -371,7 +371,7 @@ def _pass_through(value: object) -> object:
 
 
 def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
-    """Return the reader and the writer of ``X | None``."""
+    """Return the reader and the writer of a record field of type ``X | None``."""
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
     read, write = _build_converters(hints[0])
@@ -384,7 +384,7 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
 
 
 def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
-    """Return the reader and the writer of a list whose items have the type ``hint``."""
+    """Return the reader and the writer of a record field with a list, whose items have the type ``hint``."""
     read_one, write_one = _build_converters(hint)
 
     def read_list(value: object) -> object:
@@ -400,7 +400,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
 
 
 def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
-    """Return the reader and the writer of a tuple with a fixed number of items, each of its own type."""
+    """Return the reader and the writer of a record field with a fixed number of items, each of its own type."""
     columns = [_build_converters(hint) for hint in hints]
     reads = [read for read, _ in columns]
     plain = all(write is None for _, write in columns)
@@ -412,7 +412,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
         if tuple(map(type, row)) == kinds:
             return tuple(row)
         if len(row) != len(columns):
-            raise _Wrong(value, f"not {len(columns)} values")
+            raise _WrongValueError(value, f"not {len(columns)} values")
         return _read_items(row, reads)
 
     def write_row(value: object) -> JSON:
@@ -436,7 +436,7 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     def read_table(value: object) -> object:
         """Return the mapping with its keys and values read by their types."""
         if not isinstance(value, Mapping):
-            raise _Wrong(value, "not a table")
+            raise _WrongValueError(value, "not a table")
         return {read_key(name): _read_member(name, read_one, each) for name, each in value.items()}
 
     def write_table(value: object) -> JSON:
@@ -455,22 +455,22 @@ def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object,
     try:
         for read, item in zip(reads, items, strict=False):
             found.append(read(item))
-    except _Wrong as wrong:
+    except _WrongValueError as wrong:
         raise wrong.within(str(len(found))) from None
     return tuple(found)
 
 
 def _require_list(value: object) -> Sequence[object]:
     if not isinstance(value, list | tuple):
-        raise _Wrong(value, "not a list")
+        raise _WrongValueError(value, "not a list")
     return value
 
 
 def _read_member(path: object, read: Read, value: object) -> object:
-    """Read a value of a record, and add its key to the error if it is not of the declared type."""
+    """Read the value of a record's field, and add its key to the error if it is not of the declared type."""
     try:
         return read(value)
-    except _Wrong as wrong:
+    except _WrongValueError as wrong:
         raise wrong.within(str(path)) from None
 
 
@@ -478,18 +478,18 @@ def _read_fraction(value: object) -> Fraction:
     try:
         return parse_rational(value)
     except ValueError as error:
-        raise _Wrong(value, f"not exact: {error}") from None
+        raise _WrongValueError(value, f"not exact: {error}") from None
 
 
 def _build_choice_reader(kinds: Iterable[str]) -> Read:
-    """Return the reader that accepts one of the given choices and returns it."""
+    """Return the reader of a field that accepts one of the given choices and returns it."""
     known = {str(each): each for each in kinds}
 
     def read_choice(value: object) -> object:
         """Return the given choice that the text names."""
         found = known.get(value) if isinstance(value, str) else None
         if found is None:
-            raise _Wrong(value, f"not one of {', '.join(known)}")
+            raise _WrongValueError(value, f"not one of {', '.join(known)}")
         return found
 
     return read_choice
@@ -504,6 +504,6 @@ def _build_own_converters(kind: type) -> tuple[Read, Write]:
         try:
             return from_own(value)
         except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:
-            raise _Wrong(value, f"no {kind.__name__}: {error!r}") from None
+            raise _WrongValueError(value, f"no {kind.__name__}: {error!r}") from None
 
     return read, lambda value: cast(_OwnJson, value).to_json()

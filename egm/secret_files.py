@@ -43,12 +43,12 @@ def require_private(*paths: Path) -> None:
             )
 
 
-def close_folder(folder: Path, *ours: str) -> None:
+def make_folder_private(folder: Path, *ours: str) -> None:
     """Restrict one of the machine's folders to its owner. Raises OSError, and OperatorError naming the folder.
 
     A folder that contains anything is restricted only if one of ``ours`` is in it or is its name: if the
     machine is given a folder that others share, it leaves it unchanged and refuses it. A folder shared with
-    the screens' user (:func:`share`) keeps the right of their group to pass through.
+    the screens' user (:func:`share_with_screens`) keeps the right of their group to pass through.
     """
     found = folder.stat()
     rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)
@@ -64,7 +64,7 @@ def close_folder(folder: Path, *ours: str) -> None:
     folder.chmod(stat.S_IMODE(found.st_mode) & ~rights)
 
 
-def share(path: Path, mode: int) -> None:
+def share_with_screens(path: Path, mode: int) -> None:
     """Give the screens' group access to a file of the run folder, if that folder is shared with the group.
 
     A shared folder has the set-group-ID bit, as created by the Debian package, whose screens run as a

@@ -154,11 +154,16 @@ def test_both_contracts_let_the_same_features_import_what_others_show():
 
 
 def test_all_that_is_installed_is_kept_from_what_is_not():
-    contract = CONTRACTS["installed"]
-    built = {name for name in modules() if name.count(".") == 1 and name.split(".")[0] in {"egm", "tools"}}
-    assert {*contract["source_modules"], *contract["forbidden_modules"]} == built
-    left_out = CONFIG_BUILD["exclude"]
-    assert left_out == [f"/{name.replace('.', '/')}" for name in contract["forbidden_modules"]]
+    """The tests' rigs are above all of egm, and developers' tools above all tools: nothing below imports them."""
+    assert CONFIG_BUILD["exclude"] == ["/egm/testing", "/tools/dev"]
+    assert CONTRACTS["house"]["layers"][0] == "testing"
+    assert CONTRACTS["products"]["layers"][0] == "tools.dev"
+    assert CONTRACTS["layers"]["layers"][:2] == ["tools", "egm"]
+    installed = {name for name in modules() if name.count(".") == 1 and name.startswith("tools.")} - {
+        "tools.dev"
+    }
+    assert set(CONTRACTS["installed"]["source_modules"]) == installed
+    assert CONTRACTS["installed"]["forbidden_modules"] == ["egm.testing"]
 
 
 def test_a_new_folder_of_egm_is_refused_until_it_has_its_place(skeleton):

@@ -114,7 +114,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
-    """Return as text what a player position still has in one stored entry in addition to its credit."""
+    """Return as text what a player position still has in one stored journal value, in addition to its credit."""
     if key is not TableKey.TABLE:
         return _OPEN.get(key, str(key))
     table = from_json(TableRecord, state, name)

@@ -130,7 +130,7 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
-    """Yield a fault for each position where nothing accepts money or where no key can reset a hand-pay."""
+    """Yield a fault for each player position where nothing accepts money or where no key can reset a hand-pay."""
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
         fitted.setdefault(PROTOCOLS[device.protocol].kind, set()).add(device.position)

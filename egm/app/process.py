@@ -111,9 +111,10 @@ class MachineProcess:
 
         ``opener`` opens the devices' ports; ``sources``: entropy sources, or None for all of this computer.
         ``say`` reports errors in the input to the person who started the machine. ``alone``: run without the
-        second medium if necessary; nothing new is started then. ``watched``: neither without a screen.
-        ``stick``: device path of a stick. ``features``: the machine's features. ``storage``: the media of its
-        memory, whose random bytes also make keys and salts. ``release`` is recorded at each power-up.
+        second medium if necessary; nothing new is started then. ``watched``: raise a fault while no screen is
+        shown, so that nothing new is started. ``stick``: device path of a memory stick. ``features``: the
+        machine's features. ``storage``: the media of its memory, whose random bytes also make keys and salts.
+        ``release`` is recorded at each power-up.
         """
         self._features = features
         self._folder = folder
@@ -414,7 +415,7 @@ class MachineProcess:
             raise LocalError(f"no game may be offered: {reasons}")
 
     def _renew_random_service(self) -> RandomService:
-        """Start a new random number generator, which all positions use from now on, and return it."""
+        """Start a new random number generator, which all player positions use from now on, and return it."""
         service = self._start_random_service()
         for station in self._stations:
             station.machine.chance = service
@@ -479,7 +480,7 @@ class MachineProcess:
             station.engine.submit(event)
             for other_station in self._stations:
                 if other_station is not station:
-                    other_station.engine.settle()
+                    other_station.engine.update_state()
         is_restart_requested = station.machine.state(ServiceDesk).restart
         if is_restart_requested and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())

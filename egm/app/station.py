@@ -100,7 +100,7 @@ class Station:
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def open(self, ports: Ports) -> None:
-        """Connect the position's drivers to their ports."""
+        """Connect the drivers of the player position's devices to their ports."""
         self.ports = ports
         game = open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
@@ -124,7 +124,7 @@ class Station:
         settle_absent(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of this position's device of a kind.
+        """Return the active faults of this player position's device of a kind.
 
         A device that serves all positions belongs to the first.
         """
@@ -134,7 +134,7 @@ class Station:
 
     # ------------------------------------------------------------------ devices and people
     def handle_device_report(self, report: DeviceEvent) -> None:
-        """Process a report of a device of this position."""
+        """Process a report of a device of this player position."""
         desk = self.machine.state(ServiceDesk)
         desk.bench.hear(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
@@ -231,7 +231,7 @@ class Station:
         return build_withdrawn_game_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
-        """Return the snapshot that a person at this position may see."""
+        """Return the machine's snapshot that a person at this player position may see."""
         return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
     def changed(self) -> None:

@@ -33,7 +33,7 @@ from egm.config.sas_line import SasLine
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.secret_files import close_folder, require_private, write_private
+from egm.secret_files import make_folder_private, require_private, write_private
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
@@ -334,7 +334,7 @@ class CabinetFile(_Table):
             )
 
     def _find_device_faults(self) -> Iterator[Fault]:
-        """Yield a fault for a second device of a kind at a position, and for an impossible position or value."""
+        """Yield a fault for a second device of a kind at a player position, and for an impossible position or value."""
         names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"
@@ -495,9 +495,9 @@ class StateFolder:
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            close_folder(self.root, FILE_NAME, KEY_FILE, self.staff.name)
+            make_folder_private(self.root, FILE_NAME, KEY_FILE, self.staff.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
-            close_folder(self.run, self.run.name)
+            make_folder_private(self.run, self.run.name)
             probe = self.run / ".probe"
             probe.unlink(missing_ok=True)
             write_private(probe, b"")

@@ -1,8 +1,8 @@
 """Common part of bill acceptor drivers: the escrow, the machine's answer, and the result.
 
-A protocol's driver translates its statuses into calls of a few methods here (``_offered``, ``_box_has_it``,
-``_clear``, ...) and calls :meth:`BillDriver._publish_replies` for the next command to the device. The money rule
-itself is :mod:`egm.devices.escrow`.
+A protocol's driver translates its statuses into calls of a few methods here (``_handle_escrowed_item``,
+``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the next
+command to the device. The money rule itself is :mod:`egm.devices.escrow`.
 
 A stack order ends within a time limit. An acceptor that leaves the bill or ticket in escrow for
 :data:`REFUSED_SECONDS` is ordered to return it; one that has not reported the result after

@@ -131,6 +131,6 @@ class Escrow:
         return Verdict.LOST_TRACK
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's position in the line protocol in the open record, if there is one and it differs."""
+        """Store the driver's protocol position in the open stacking record, if there is one and it has changed."""
         if self.mark not in {None, mark}:
             self._ledger.set_mark(mark)

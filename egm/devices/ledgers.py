@@ -69,10 +69,10 @@ class EscrowLedger(Protocol):
         """Open a disputed amount of up to ``most_cents``: the acceptor has stacked an item without an order."""
 
     def moving(self, *, outward: bool) -> None:
-        """Store in the open ORDERED record whether the acceptor reports that the item moves out to the player."""
+        """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's position in the line protocol in the open record (its meaning is the driver's)."""
+        """Store the driver's protocol position in the open stacking record (its meaning is the driver's)."""
 
 
 # ---------------------------------------------------------------- coins

@@ -119,7 +119,7 @@ class PrinterDriver(LineDriver[M]):
         await self._pause()
 
     def _update_uninterrupted_replies(self, *, answered: bool) -> None:
-        """Update the time of the last reply since the print order with none missing before it.
+        """Update the time up to which the printer has replied without a gap since the print order.
 
         ``answered``: whether the printer has replied now. If replies are missing for long enough for a
         restart of the printer, the time is cleared until the next order.

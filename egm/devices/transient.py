@@ -36,7 +36,7 @@ class TransientEscrowLedger:
         return self._record
 
     def _require_record(self, phase: EscrowPhase) -> EscrowRecord:
-        """Return the open record. Raises LedgerOrderError unless it is in this phase."""
+        """Return the open stacking record. Raises LedgerOrderError unless it is in this phase."""
         if self._record is None or self._record.phase is not phase:
             raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
         return self._record
@@ -75,7 +75,7 @@ class TransientEscrowLedger:
         self.refused.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Close an ORDERED record as disputed. Raises LedgerOrderError if none exists."""
+        """Close the record of an ordered item as disputed. Raises LedgerOrderError if none exists."""
         self.disputed.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.refused.append(why)
@@ -89,7 +89,7 @@ class TransientEscrowLedger:
         self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's position in the line protocol in the open record, if there is one."""
+        """Store the driver's protocol position in the open stacking record, if there is one."""
         if self._record is not None:
             self._record = replace(self._record, mark=mark)
 

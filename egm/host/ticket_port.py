@@ -265,7 +265,7 @@ class HostTickets:
         desk.enrol(validation_id, sequence)
         self._machine.post(VOUCHER_ENROLLED, VoucherEnrolled(sequence=sequence))
 
-    def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
+    def store_terms(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
 
         ``outranked``: terms that were set by the newer kind of message stay as they are.

@@ -54,7 +54,7 @@ class HostTimeouts:
             self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._end_wait, end_event)
 
     def _end_wait(self, end_event: Event) -> None:
-        """Submit the event that ends a wait for the host."""
+        """Submit the event that ends a wait for the host's reply or lock."""
         self._context.handle(end_event)
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:

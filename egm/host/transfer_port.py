@@ -45,7 +45,7 @@ _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The result of a transfer order. ``position`` is its index in the history, 1 to 35, or 0 if nothing moved."""
+    """The result of a host's transfer order. ``position`` is its index in the history, 1 to 35, or 0 if none moved."""
 
     identifier: str
     kind: TransferKind
@@ -72,7 +72,7 @@ class HostTransfers:
     """The electronic transfers of one machine as a host's line reads and orders them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """Create the transfer interface of a machine's engine.
+        """Create the host's transfer interface of a machine's engine.
 
         ``handle`` processes an event, and stops a machine that cannot record it.
         """
@@ -104,7 +104,7 @@ class HostTransfers:
     def _find_refusal(
         self, order: Order, asset_number: int, key: bytes, *, if_locked: bool
     ) -> TransferStatus | None:
-        """Return the first reason to refuse a transfer order before it starts, or None."""
+        """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
         host, identifier = machine.state(HostMoney), order.identifier
         wrong_key = self._find_key_refusal(key)
@@ -162,7 +162,7 @@ class HostTransfers:
         return None if is_right_key else TransferStatus.KEY_MISMATCH
 
     def cancel(self) -> TransferStatus:
-        """Cancel a transfer order that is not executed yet; return the status of the last order."""
+        """Cancel a host's transfer order that is not executed yet; return the status of the last order."""
         if self._machine.state(HostMoney).order is not None:
             self._handle(Event(EventType.TRANSFER_CANCELLED))
         last_order = self.last
@@ -171,7 +171,7 @@ class HostTransfers:
     # ------------------------------------------------------------------ results
     @property
     def last(self) -> Result | None:
-        """Return the last transfer order with its result so far, or None if there was none."""
+        """Return the host's last transfer order with its result so far, or None if there was none."""
         order = self._machine.state(HostMoney).order
         if order is not None:
             return Result(
@@ -189,7 +189,7 @@ class HostTransfers:
         return None if transfer is None else _build_result(transfer)
 
     def history(self, position: int) -> Result | None:
-        """Return the latest transfer at an index (1 to 35) of the transfer history, or None."""
+        """Return a host's latest transfer by its index (1 to 35) in the transfer history, or None."""
         for entry in self._machine.journal.entries(AFT_COMPLETE.kind, limit=HISTORY, newest_first=True):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             if record.position == position:
@@ -226,7 +226,7 @@ class HostTransfers:
         return True if self._engine.state is State.LOCKED else None
 
     def lock(self, condition: int, hundredths: int) -> bool | None:
-        """Request the transfer lock for the given number of hundredths of a second; a repeat restarts the time.
+        """Request the host's transfer lock for some hundredths of a second; a repeat restarts the time.
 
         Return :attr:`locked`.
         """
@@ -303,7 +303,7 @@ class HostTransfers:
 
 
 def _build_result(record: TransferRecord) -> Result:
-    """Return the result of a transfer from its stored record."""
+    """Return the result of a host's transfer from its stored record."""
     return Result(
         identifier=record.identifier,
         kind=record.kind,
@@ -318,7 +318,7 @@ def _build_result(record: TransferRecord) -> Result:
 
 
 def _is_identifier(text: str) -> bool:
-    """Return whether the text can identify a transfer: one to twenty printable ASCII characters."""
+    """Return whether the text can identify a host's transfer: one to twenty printable ASCII characters."""
     return 0 < len(text) <= 20 and text.isascii() and text.isprintable()
 
 

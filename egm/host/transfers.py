@@ -117,7 +117,7 @@ def cancel_transfer(machine: Machine, _: Event) -> None:
 
 
 def _remove_order(machine: Machine) -> Order:
-    """Remove and return the pending transfer order. Raises InvariantError if none exists."""
+    """Remove and return the host's pending transfer order. Raises InvariantError if none exists."""
     money = machine.state(HostMoney)
     order, money.order = money.order, None
     if order is None:
@@ -126,7 +126,7 @@ def _remove_order(machine: Machine) -> Order:
 
 
 def _find_possible_amounts(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
-    """Return the amounts by kind that a transfer order can move now, or the status with which it is refused."""
+    """Return the amounts by kind that a host's transfer order can move now, or the status with which it is refused."""
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
     if restricted_cents and not takes_pool(
@@ -275,7 +275,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
 
 
 def _require_lock(machine: Machine) -> Lock:
-    """Return the requested or granted transfer lock. Raises InvariantError if none exists."""
+    """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
     money = machine.state(HostMoney)
     if money.lock is None:
         raise InvariantError("no lock to grant or end")
@@ -301,7 +301,7 @@ def give_order_its_turn(_machine: Machine, _: Event) -> Event:
 
 
 def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
-    """Return the event that grants a requested transfer lock once the machine is idle."""
+    """Return the event that grants a host's requested transfer lock once the machine is idle."""
     return Event(EventType.LOCK_REQUESTED)
 
 
@@ -311,7 +311,7 @@ def cash_out_has_passed(machine: Machine, _: Event) -> bool:
 
 
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
-    """Return the event that pays another way, once, a cash-out that the host has declined."""
+    """Return the event by which a cash-out that the host has declined is paid another way; it is returned only once."""
     machine.state(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, CashOut(passed=True))
 

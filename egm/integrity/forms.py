@@ -1,4 +1,4 @@
-"""Staff forms about integrity: hold and release, faults, the clock, the software, exchanged counters."""
+"""Staff forms about integrity: out of service and back, faults, the clock, the software, exchanged counters."""
 
 from typing import Final
 

@@ -15,7 +15,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The machine has signed the sums of all entries so far."""
+    """The machine has signed the sums of all journal entries so far."""
 
     ledger: Mapping[str, JSON]
     """The sums of all accounts and meters."""
@@ -27,7 +27,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedSegment:
-    """Old entries were written to a signed segment of the archive and removed from the database."""
+    """Old journal entries were written to a signed segment of the archive and removed from the database."""
 
     first: Count
     """The number of the first archived entry."""

@@ -86,7 +86,7 @@ class Engine(Generic[MachineT]):
             self._busy = False
         self._changed()
 
-    def settle(self) -> None:
+    def update_state(self) -> None:
         """Change to the state that the memory now implies, after another player position has changed shared memory.
 
         Nothing happens while an event is being handled, or if the state is still right.

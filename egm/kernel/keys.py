@@ -111,7 +111,7 @@ class Keys:
             check_value(hint, value, f"state.{name}")
 
     def name(self, name: str, position: Position) -> str:
-        """Return the name under which the journal stores a position's value of a key.
+        """Return the name under which the journal stores a player position's value of a key.
 
         ``name`` is a key, or a prefix and its suffix. Raises InvariantError for a name that no feature
         declares.

@@ -25,7 +25,7 @@ class Memory:
         self._keys: Final = keys
 
     def name(self, key: str) -> str:
-        """Return the name under which the journal stores one of this position's keys."""
+        """Return the name under which the journal stores one of this player position's keys."""
         return key if self._position.number == 1 else self._keys.name(key, self._position)
 
     def get(self, key: str) -> Any:

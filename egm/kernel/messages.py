@@ -479,7 +479,7 @@ class Intent(_Message):
 
 
 def _count_parts(value: object, depth: int) -> int:
-    """Return the number of values in ``value``, itself and nested ones included, for the size limit of a request.
+    """Return the number of values in ``value``, nested ones included, for the size limit of a screen's request.
 
     Raises ValueError for a value that no request may contain.
     """

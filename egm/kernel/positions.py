@@ -27,7 +27,7 @@ class Position:
     of: int = 1
 
     def account(self, kind: str) -> str:
-        """Return the name of this position's account for credits of one kind."""
+        """Return the name of this player position's account for credits of one kind."""
         return f"credit:{self.number}:{kind}"
 
     @property

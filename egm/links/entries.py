@@ -21,7 +21,7 @@ class HostNamed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
-    """A host has sent its time."""
+    """A SAS host has sent its time."""
 
     host: str
     told: Time
@@ -42,7 +42,7 @@ class PollFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareNotSigned:
-    """The signature of the software that a host asked for could not be computed."""
+    """The ROM signature of the software that a host requested could not be computed."""
 
     host: str
     why: str

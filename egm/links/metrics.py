@@ -167,7 +167,7 @@ class _QuietHandler(WSGIRequestHandler):
     """Handler of one HTTP request for metrics; it logs nothing, and reports when a request is complete."""
 
     def parse_request(self) -> bool:
-        """Read a request, and mark its connection as not to be closed in favour of another."""
+        """Read an HTTP request for metrics, and mark its connection as not to be closed in favour of another."""
         is_complete = super().parse_request()
         if isinstance(self.server, _MetricsServer):
             self.server.heard(self.connection)
@@ -198,7 +198,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         self._unread_requests.pop(request, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Accept a connection if a slot is free, or becomes free by closing one that has sent no request."""
+        """Accept a connection for metrics if a slot is free, or is freed by closing one that has sent no request."""
         if not self._slots.acquire(blocking=False):
             if (first := next(iter(tuple(self._unread_requests)), None)) is not None:
                 _shut_down_connection(first)
@@ -249,7 +249,7 @@ def _require_token(application: "WSGIApplication", token: str) -> "WSGIApplicati
     """Return the application with token authentication (RFC 6750); a wrong token is refused."""
 
     def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Serve a request without credentials or with the token; refuse a wrong token."""
+        """Serve a request for metrics without credentials or with the token; refuse a wrong token."""
         scheme, _, credential = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
         if scheme and not (scheme.lower() == "bearer" and is_token(credential.strip(), token)):
             body = b"That is not this machine's token.\n"

@@ -122,7 +122,7 @@ class ClaimInspection:
 
     @property
     def is_readable(self) -> bool:
-        """Return whether any entry of the old memory can be read."""
+        """Return whether any journal entry of the old memory can be read."""
         return bool(self.inspection.first.sequence or self.inspection.second.sequence)
 
     @property

@@ -1,4 +1,4 @@
-"""One claim, and the book in which the claims of one history are collected.
+"""One memory-clear claim, and the book in which the claims of one history are collected.
 
 The book tracks which parts of the memory the claims account for, so that nothing is claimed twice and
 everything else is either carried over or shown.
@@ -155,7 +155,7 @@ class ClaimBook:
         return tuple(entries)
 
     def _find_original_kind(self, reservation: Reservation) -> str:
-        """Return the kind of the entry that first made a reservation, before any memory clear."""
+        """Return the kind of the journal entry that first made a reservation, before any memory clear."""
         return self.seen.reserved_as.get(reservation.id, reservation.kind)
 
     def add(self, claim: Claim) -> None:

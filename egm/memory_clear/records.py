@@ -13,7 +13,10 @@ from meters import JournalView
 
 
 def compute_short_digest(identifier: str) -> str:
-    """Return a short digest of a transfer's identifier: 16 hexadecimal digits of its SHA-256, enough to be unique."""
+    """Return a short digest of a host transfer's identifier: 16 hexadecimal digits of its SHA-256.
+
+    This is enough to be unique.
+    """
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
 

@@ -113,7 +113,7 @@ class DisputedAmount:
 
     @property
     def state(self) -> dict[str, "DisputedAmount"]:
-        """Return the machine state that opens the dispute, for the entry that closes the disputed operation."""
+        """Return the machine state that opens the dispute, for the journal entry that closes the disputed operation."""
         return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
@@ -151,7 +151,7 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open a dispute about money in a separate entry; if it is already open, do nothing.
+    """Open a dispute about money in a separate journal entry; if it is already open, do nothing.
 
     ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, that amount is
     reserved instead of these transfers.

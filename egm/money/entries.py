@@ -25,7 +25,7 @@ _CASHABLE: Final = "credit:*:cashable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDetails:
-    """A dispute that an entry opens, with the known bounds of the amount."""
+    """A dispute that a journal entry opens, with the known bounds of the amount."""
 
     id: Words
     """The id of the dispute."""

@@ -66,7 +66,7 @@ class Order:
 
     @property
     def total_cents(self) -> int:
-        """Return the total amount that the host ordered, in minor units."""
+        """Return the total amount of the host's transfer order, in minor units."""
         return sum(self.cents.values())
 
 

@@ -305,8 +305,8 @@ def is_disputed(printing: PrintingRecord | None) -> bool:
 def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether a disputed ticket has a ruling that is not yet carried out on the cash-out.
 
-    The previous ticket may still be in the printer with its bar code done; it belongs to another cash-out and
-    is ignored.
+    The previous ticket may still be in the printer with its bar code printed; it belongs to another cash-out
+    and is ignored.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -510,7 +510,7 @@ def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int
 
 
 def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
-    """Return the transfers for coins counted out of the hopper.
+    """Return the journal's transfers for coins counted out of the hopper.
 
     ``counted_cents`` is the value of all these coins, ``paid_cents`` the part that counts as paid to the
     player.

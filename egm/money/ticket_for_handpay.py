@@ -43,7 +43,7 @@ def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
 
 
 def hand_is_asked(machine: Machine, event: Event) -> bool:
-    """Return whether the player has requested no ticket instead of the hand-pay, so that the attendant pays by hand."""
+    """Return whether the attendant pays the hand-pay by hand, because the player has not asked for a ticket."""
     return not ticket_is_asked(machine, event)
 
 

@@ -191,7 +191,7 @@ def _build_closing_state(
 ) -> dict[str, object]:
     """Return the changes of the machine's stored state at the end of a game.
 
-    The win recorded there includes returned stakes and levels.
+    The win recorded there includes returned stakes and progressive levels.
     """
     total_cents = sum(part.amount_cents for part in win_transfers)
     return {

@@ -349,7 +349,7 @@ class ResidualRemoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualPlayed:
-    """A player staked residual credit on one draw."""
+    """A player staked residual credit on one random draw."""
 
     amount_cents: Cents
     prize_cents: Cents

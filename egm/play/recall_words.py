@@ -22,7 +22,10 @@ _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
 def iter_wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
-    """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas."""
+    """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas.
+
+    ``unit_cents`` is the value of a credit in minor units.
+    """
     presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
     yield "wager.credits", say_number(wager.credits)

@@ -415,7 +415,7 @@ class Inventory(_Table):
 
 
 class Journal(_Table):
-    """Journal settings: entries between signed checkpoints, and the maximum amount of one entry (A-26)."""
+    """Journal settings: the entries between signed checkpoints, and the maximum amount of one entry (A-26)."""
 
     checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
     """The number of entries between two signed checkpoints."""

@@ -85,7 +85,7 @@ class ProgressiveLink:
         self._attending = False
         for level in self._link.feeders:
             mark = self._read_mark(level)
-            self._link.remember(
+            self._link.restore_contributions(
                 level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
             )
             self._link.restore_shown_amount(level, mark.shown_cents, mark.falls)
@@ -101,7 +101,7 @@ class ProgressiveLink:
                 self._link.tick(self._read_clock_ns())
                 self._send_and_submit()
                 self._submit_found_wins()
-                self._show()
+                self._update_shown_amounts()
                 await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
@@ -294,7 +294,7 @@ class ProgressiveLink:
                 )
             case ControllerBehind():
                 contributions = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
-                self._link.remember(news.level, news.sequence, contributions)
+                self._link.restore_contributions(news.level, news.sequence, contributions)
                 self._machine.post(
                     LINK_BEHIND,
                     ContributionsCounted(pool=news.level, counted=news.sequence),
@@ -336,7 +336,7 @@ class ProgressiveLink:
             is_last = self._complaints == _COMPLAINTS_MAX
             self._machine.post(MESSAGE_REFUSED, MessageRefused(code=code, text=text, last=is_last))
 
-    def _show(self) -> None:
+    def _update_shown_amounts(self) -> None:
         """Show the present amounts of the progressive levels; disable or enable the machine as the profile requires."""
         amounts = {level: self.shown(level) for level in self._link.feeders}
         if amounts == self._last_shown:
@@ -350,10 +350,10 @@ class ProgressiveLink:
                 self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
-            self._disable(up=all(shown_amount.status is Status.UP for shown_amount in amounts.values()))
+            self._set_disabled(up=all(shown_amount.status is Status.UP for shown_amount in amounts.values()))
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
-    def _disable(self, *, up: bool) -> None:
+    def _set_disabled(self, *, up: bool) -> None:
         """Disable the machine while a progressive level has no controller, or enable it again."""
         is_disabled = SOURCE in list_disabling_sources(self._machine)
         if not up and not is_disabled:

@@ -1,4 +1,4 @@
-"""Interface of a carrier of the link's messages, such as MQTT."""
+"""Interface of a carrier of the progressive link's messages, such as MQTT."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Connections to a link's broker: MQTT 5 over TLS 1.3, reconnected whenever any part of them stalls.
+"""Connections to a progressive link's broker: MQTT 5 over TLS 1.3, reconnected whenever any part stalls.
 
 Every wait has a time limit of our own. The MQTT library's limits use ``asyncio.wait_for``, which in Python
 3.11 loses a cancellation that arrives at the moment when the awaited event happens (python/cpython issue

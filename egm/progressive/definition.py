@@ -1,7 +1,7 @@
 """Level definition: names, kind, terms, and the wager and odds that win the level, without its amounts.
 
 A controller reads its levels from a level file; a machine creates the levels of its games from the games'
-definitions (:mod:`egm.progressive.residence`). Both use :class:`LevelDefinition`.
+definitions (:mod:`egm.progressive.pools`). Both use :class:`LevelDefinition`.
 """
 
 import tomllib

@@ -1,4 +1,4 @@
-"""Enrolment with the link at the machine: a page of the service menu, three forms, and their effects.
+"""Enrolment with the progressive link at the machine: a page of the service menu, three forms, their effects.
 
 The forms follow each other: the request is written to one of the floor's sticks, the answer is read from it
 and checked against this machine, and two persons who have compared its digests put it into use. The journal

@@ -1,4 +1,4 @@
-"""Enrolment of a machine with its link: the request signed by its key, the answer, and the stick that carries both.
+"""Enrolment of a machine with its progressive link: the signed request, the answer, the stick that carries both.
 
 The request (PKCS #10) names the machine's serial. The answer contains its certificate, the authority's
 certificate and the broker's address, signed by the authority. They travel on a stick without a file system,

@@ -122,7 +122,7 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardDiffers:
-    """A controller stated an amount for a claim that is not open or has another amount; the amount is not paid."""
+    """A controller stated an amount for a progressive claim that is not open or has another amount; it is not paid."""
 
     claim: str
     amount_cents: int
@@ -131,7 +131,7 @@ class AwardDiffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelUnanswered:
-    """The controller did not reply: an attendant settled a claim at the amount that the machine showed."""
+    """No controller answered a progressive claim; an attendant settled it at the amount that the machine displayed."""
 
     claim: str
     pool: str
@@ -180,14 +180,14 @@ CLAIM_CLOSED: Final = Entry(kind="progressive.closed", record=ClaimClosed, write
 # ---------------------------------------------------------------------------------------------- mystery prizes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeHeld(HeldPrize):
-    """A controller's message is not proved; it is held until two persons rule on it."""
+    """A controller's message about a prize is not proved; it is held until two persons rule on it."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRuling(RulingDetails):
-    """Two persons ruled on an unproved claim, or on a claim that nobody can answer."""
+    """Two persons ruled on an unproved progressive claim, or on one that no controller can answer."""
 
     claim: str
     decision: Literal["pay", "decline"]

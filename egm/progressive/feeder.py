@@ -61,7 +61,7 @@ class Feeder:
         return self.pending[-1].sequence if self.pending else self.counted
 
     def reset_connection(self) -> None:
-        """Reset what a lost connection to the controller held: enrol again, and send contributions again."""
+        """Reset what belonged to the lost connection to the controller: enrol again, and send contributions again."""
         self.joined = False
         self.refused = None
         self.values_heard = 0
@@ -106,7 +106,7 @@ class Feeder:
     def update_value(self, value: Value, now_ns: int) -> str:
         """Process the amount that the controller published for the progressive level; return what is wrong, or empty.
 
-        An outdated value is ignored (:meth:`Value.follows`). A lower amount is wrong unless the value also
+        An outdated value is ignored (:meth:`Value.is_after`). A lower amount is wrong unless the value also
         reports that the level was won (``falls`` has increased): it is never shown (NM 15.1.24.12(E)), and
         does not count as a sign of life.
         """

@@ -363,7 +363,10 @@ def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, 
 
 
 def must_attendant_pay(machine: Machine, game: GameRecord) -> bool:
-    """Return whether an attendant must pay the game: a progressive level is at the profile's limit or has no reply."""
+    """Return whether an attendant must pay the game because of a progressive hit.
+
+    The hit reaches the profile's limit for hand-pays, or its controller has not answered.
+    """
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
@@ -466,7 +469,7 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """Settle a progressive hit without a reply of its controller, at the amount that the machine showed at the hit.
+    """Settle a progressive hit whose controller has not replied, at the amount that the machine displayed at the hit.
 
     An attendant decides this.
     """

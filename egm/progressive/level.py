@@ -22,7 +22,7 @@ FULL_LEVEL: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """The error that a progressive level's pools do not add up, or that its record is malformed."""
+    """The error that a progressive level's pools do not add up, or that its stored record is malformed."""
 
 
 class TermsError(OperatorError):
@@ -215,7 +215,7 @@ class Level:
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
-        """Check that the progressive level's pools add up to the fraction.
+        """Check that all money paid into the progressive level is in its pools or has left it, exactly to the fraction.
 
         Raises :class:`LevelDefectiveError` with the figures.
         """

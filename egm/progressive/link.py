@@ -206,7 +206,7 @@ class Link:
         return news
 
     # ------------------------------------------------------------------ from the machine's memory
-    def remember(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
+    def restore_contributions(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
         """Restore a progressive level's contributions from the journal: all after number ``counted``, in order."""
         feeder = self.feeders[level]
         feeder.counted = feeder.sent = counted

@@ -360,7 +360,7 @@ def decode_controller_message(data: bytes) -> FromController:
 
 
 def _read_message(adapter: TypeAdapter[M], data: bytes) -> M:
-    """Return the message of the progressive link that ``data`` holds. Raises ProgressiveMessageError."""
+    """Return the message of the progressive link that ``data`` contains. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:

@@ -1,4 +1,4 @@
-"""Carrier of the link's messages over MQTT 5 with TLS and mutual authentication by certificates.
+"""Carrier of the progressive link's messages over MQTT 5 with TLS and mutual authentication by certificates.
 
 The only assumption is that a connection delivers bytes in order while it lasts: messages may be lost or
 arrive twice, and the link (:mod:`egm.progressive.link`) handles that.

@@ -1,4 +1,4 @@
-"""A level's step as transfers between the accounts of its pool, in whole minor units.
+"""Changes of a progressive level as transfers between the accounts of its pool, in whole minor units.
 
 The accounts hold the whole units of each pool and the level holds the fractions; both are written in one
 transaction. So ``pool:<level>:current`` is always the integer part of the exact amount shown, and likewise

@@ -58,7 +58,10 @@ class SealedPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastWin:
-    """A hit of a broadcast level that the host has not read yet; ``entry`` is the sequence number of its entry."""
+    """A hit of a broadcast progressive level that the host has not read yet.
+
+    ``entry`` is the sequence number of its journal entry.
+    """
 
     pool: str
     amount_cents: Count

@@ -25,7 +25,7 @@ MYSTERY: Final = "progressive."
 
 
 class RandomSource(Protocol):
-    """The random numbers that a game may draw in the generator step that draws its own outcome."""
+    """Source of random numbers for a mystery draw: the generator step that also draws the game's own outcome."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""

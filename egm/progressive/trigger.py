@@ -31,7 +31,7 @@ class TriggerError(LocalError):
 
 
 class RandomSource(Protocol):
-    """Source of further random numbers for one draw."""
+    """Source of the random numbers from which the secret amount of a mystery prize is drawn."""
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``)."""

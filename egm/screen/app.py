@@ -165,7 +165,10 @@ class App:
         self._send(messages)
 
     def _find_touch_action(self, tap: Tap) -> Action | None:
-        """Return the action that a touch causes, after correcting its position by the touch calibration."""
+        """Return the action that a touch causes, after correcting its position by the touch calibration.
+
+        During a calibration, return the uncorrected position instead.
+        """
         snapshot, felt = self.view.snapshot, (round(tap.x * UNIT), round(tap.y * UNIT))
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
             return Action("felt", felt)

@@ -220,7 +220,7 @@ def list_page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
 
 
 def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
-    """Return the rectangle of a page's rows, below the tabs if there are any."""
+    """Return the rectangle of the betting layout's rows, below the tabs of its pages if it has several."""
     x, y, w, h = find_felt_rect(layout)
     head = (
         (layout.finger if layout.is_telephone else OUTSIDE) if len(lay_out_pages(table, layout)) > 1 else 0.0

@@ -257,7 +257,7 @@ def _is_game_visible(view: View) -> bool:
 
 
 def _is_round_moving(view: View, theme: Theme) -> bool:
-    """Return whether a round is being shown, with no page in front of it."""
+    """Return whether a round of a table game is being shown, with no page in front of it."""
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
         return False

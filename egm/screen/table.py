@@ -365,7 +365,7 @@ def place_chips(
 def _find_lead_spot(table: Table, spot: str) -> str:
     """Return the bet spot that receives the chip.
 
-    If a spot is always bet together with the spot it depends on, that is the latter.
+    If a spot is always bet together with the spot on which it depends, the chip belongs to that other spot.
     """
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)

@@ -116,7 +116,7 @@ class SharedTable:
             self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
-        """Return whether every position with credit that plays the game has placed its bets in the betting period."""
+        """Return whether every player position with credit that plays the game has placed its bets in the period."""
         return all(
             seat.game == game or not seat.machine.credit_cents or not is_played_in_common(seat.machine, game)
             for seat in self.list_seats_at(game)

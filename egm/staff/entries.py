@@ -50,7 +50,7 @@ class Intervention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """The last collection: the amounts metered into each box at it and at the one before; the boxes counted."""
+    """The last collection: the amounts metered into each box by then and by the one before; the boxes counted since."""
 
     id: Words
     before: Mapping[str, Count]

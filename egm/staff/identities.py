@@ -168,7 +168,7 @@ class IdentityRegister:
 def _build_identity_record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
 ) -> IdentityRecord:
-    """Return the identity record that a row of the register of identities holds."""
+    """Return the identity record that a row of the register of identities contains."""
     values = None if fields is None else json.loads(fields)
     return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
 

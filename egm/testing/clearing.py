@@ -36,17 +36,17 @@ def read_clear_time() -> datetime:
 
 
 def build_carried_decision() -> Decision:
-    """Return the staff's decision to carry a claim over the clear."""
+    """Return the staff's decision to carry a memory-clear claim over into the new journal."""
     return Decision(act=CARRIED)
 
 
 def build_paid_decision(cents: int) -> Decision:
-    """Return the decision that a claim was paid by hand."""
+    """Return the staff's decision that a memory-clear claim was paid by hand."""
     return Decision(act=PAID, amount_cents=cents, by="A. Tremblay")
 
 
 def build_clearance(found: ClaimInspection, **decisions: Decision) -> Clearance:
-    """Return a clearance that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
+    """Return a memory clear that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: named.pop(each.id, build_carried_decision()) for each in found.proposals}
     return prepare_clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)

@@ -24,7 +24,10 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _Change:
-    """One unsynced change of a file: what it replaced, and what was written (None: only the size changed)."""
+    """One unsynced change of a simulated medium's file: what it replaced, and what was written.
+
+    Nothing was written (None) if only the size changed.
+    """
 
     offset: int
     replaced: bytes
@@ -90,13 +93,13 @@ class Medium:
         self._namings: list[_Naming] = []
 
     def _count_operation(self) -> None:
-        """Count one operation on the disks, and cut the power at the chosen one."""
+        """Count one operation on the simulated disks, and cut the power at the chosen one."""
         self.operations += 1
         if self.cut_at is not None and self.operations >= self.cut_at:
             self.cut()
 
     def cut(self) -> None:
-        """Cut the power now: what is not durable may be lost."""
+        """Cut the simulated power now: what is not durable may be lost."""
         if not self.dead:
             self.dead = True
             self.gone()
@@ -129,7 +132,7 @@ class Medium:
 
     # ------------------------------------------------------------ what happens to files
     def opened(self, path: Path, *, made: bool) -> _File:
-        """Note a file opened under a name, which did not exist before if it was ``made``."""
+        """Note that a file of the simulated medium was opened; with ``made``, it did not exist before."""
         if made and not self.dead:
             self._record_naming((None, path, _File()))
         if path not in self._names:  # it existed before, so it is durable
@@ -137,7 +140,7 @@ class Medium:
         return self._names[path]
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename a file; an existing file of the new name is replaced."""
+        """Rename a file of the simulated medium; an existing file of the new name is replaced."""
         if self.dead:
             return
         file = self.opened(old, made=False)
@@ -147,7 +150,7 @@ class Medium:
         self._record_naming((old, new, file))
 
     def remove(self, path: Path) -> None:
-        """Remove a file."""
+        """Remove a file of the simulated medium."""
         if self.dead:
             return
         file = self.opened(path, made=False)
@@ -176,14 +179,14 @@ class Medium:
         self._namings = waiting
 
     def write(self, file: _File, fd: "_Bytes", offset: int, data: bytes) -> None:
-        """Write bytes: after a power loss they may be lost, torn or complete."""
+        """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
         if not self.dead:
             file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
             self._count_operation()
 
     def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
-        """Change the size of a file."""
+        """Change the size of a file of the simulated medium."""
         if not self.dead:
             before = fd.size()
             file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
@@ -191,7 +194,7 @@ class Medium:
             self._count_operation()
 
     def sync(self, file: _File) -> None:
-        """Make durable what was written to a file."""
+        """Make durable what was written to a file of the simulated medium."""
         if not self.dead:
             self._count_operation()
         if not self.dead:
@@ -285,7 +288,7 @@ class ForgetfulStorage(DiskStorage):
         return _ForgetfulFile(self._medium, path, beneath, file)
 
     def exists(self, path: Path) -> bool:
-        """Return whether a file or folder exists."""
+        """Return whether a file or folder exists on the simulated medium."""
         self._medium.check_power(path)
         return super().exists(path)
 
@@ -299,7 +302,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.rename(old, new)
 
     def remove(self, path: Path) -> None:
-        """Remove ``path``."""
+        """Remove a file of the simulated medium."""
         if path.exists():
             self._medium.remove(path)
 
@@ -308,7 +311,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.sync_folder(folder)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Sync one after the other, so that the power may fail between any two."""
+        """Sync several files one after the other, so that the power may fail between any two."""
         for file in files:
             file.sync()
 

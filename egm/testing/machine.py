@@ -221,7 +221,7 @@ def create_generator() -> RandomService:
 
 
 class PowerCutError(Exception):
-    """Planted error: the power fails before this entry is written."""
+    """Planted error: the power fails before this journal entry is written."""
 
 
 #: Machines created by a test; those left running are closed after it (see tests/conftest.py).
@@ -254,10 +254,10 @@ class MachineRig:
         """Create the machine.
 
         ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: its money host.
-        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names;
-        ``features``: the machine's features. ``beside``: the first position of the same machine, with which
-        the journal and more is shared. ``storage``: the medium of the journal, if not the folder's own.
-        ``wall``: its clock's time. ``day``: the venue's gaming day.
+        ``acceptor``: whether it has a bill acceptor; ``holders``: the hosts and links of the cabinet file
+        that may disable the machine; ``features``: the machine's features. ``beside``: the first position of
+        the same machine, with which the journal and more is shared. ``storage``: the medium of the journal,
+        if not the folder's own. ``wall``: its clock's time. ``day``: the venue's gaming day.
         """
         self.beside = beside
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
@@ -425,11 +425,11 @@ class MachineRig:
         )
 
     def cut_power_after(self, entries: int) -> None:
-        """Let this many more entries become durable, and fail at the next one."""
+        """Let this many more journal entries become durable, and fail at the next one."""
         append, left = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
-            """Append the transaction, or fail as at a power cut once the given number of entries is durable."""
+            """Append the transaction, or fail as at a power cut once the given number of journal entries is durable."""
             if next(left, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)

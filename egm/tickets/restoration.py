@@ -69,7 +69,7 @@ def restore(
         with TicketStore.open(new_folder, key=key) as store:
             store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
             _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE}{persons[0]}", at=at)
-            store.settle()
+            store.merge_write_ahead_log()
             head_value = encode_head(store.end)
         _replace_files(folder, second, new_folder)
         head = read_ledger_head(DiskStorage(), folder, second, key)

@@ -247,7 +247,7 @@ class TicketStore:
             row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, digest(self._key, last_digest, row)))
 
-    def settle(self) -> None:
+    def merge_write_ahead_log(self) -> None:
         """Move everything from SQLite's write-ahead log into the ledger's main file, before that is renamed."""
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
@@ -346,7 +346,7 @@ class TicketStore:
     def sums(self) -> list[TicketTotal]:
         """Return the number and value of the tickets issued here, by state, kind and currency.
 
-        Those with :attr:`Sum.is_owed` are the outstanding liability.
+        Those with :attr:`TicketTotal.is_owed` are the outstanding liability.
         """
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),

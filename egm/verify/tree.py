@@ -109,7 +109,7 @@ def find_component(name: str) -> str:
 
 
 def list_software_files(scope: Scope) -> dict[str, Path]:
-    """Return the path of every file of the software by name, also of a missing file of the cabinet.
+    """Return the path of every file of the software by name, including a file of the cabinet that is missing.
 
     Links are followed for a cabinet's own file, as the machine follows them when it opens the file.
     """

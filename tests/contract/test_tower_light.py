@@ -47,6 +47,10 @@ def held(room):
     room.engine.handle(EventType.DISABLED, source="operator", reason="closed")
 
 
+def drop(room):
+    room.engine.handle(EventType.DOOR_OPENED, door="drop")
+
+
 def closed(room):
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
 
@@ -81,7 +85,7 @@ def lit_after(folder, *happenings):
     return jump(scene())
 
 
-@pytest.mark.requirement("J-09", "F-06")
+@pytest.mark.requirement("J-09", "F-06", "G-12")
 @pytest.mark.parametrize(
     ("happenings", "tower", "bell"),
     [
@@ -90,6 +94,7 @@ def lit_after(folder, *happenings):
         ((called, called), set(), False),
         ((door,), {"door"}, True),
         ((door, closed), set(), False),
+        pytest.param((drop,), {"door"}, True, marks=pytest.mark.requirement("J-03")),
         ((tilt,), {"tilt"}, False),
         ((tilt, paid), set(), False),
         ((held,), {"tilt"}, False),

@@ -28,7 +28,7 @@ def void_by_an_earlier_version(room: MachineRig, ruling: Ruling = Ruling.DEFECT)
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="planted"))
     details = build_ruling_details(room.machine, event)
     void_game(room.machine, refund=ruling is Ruling.DEFECT, ruling=ruling, **details)
-    room.engine.settle()
+    room.engine.update_state()
 
 
 def besides_the_void(findings: Iterable[Finding]) -> list[Finding]:

@@ -32,26 +32,34 @@ METERS: Final = (
     "money_in",
     "money_out",
 )
+#: What the games brought the house, in minor units: wagers less wins, paid by the machine or by hand.
+WIN: Final = "house_win"
+_WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
 COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
-def compute_statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
-    """Return the totals of each period, oldest first: meter movements and counted collections."""
+def compute_statement(
+    entries: Iterable[StoredEntry], by: Period, position: int | None = None
+) -> dict[str, dict[str, int]]:
+    """Return the totals of each period, oldest first: meter movements, the house's win and counted collections.
+
+    With ``position`` only what one player position moved; boxes are counted for the whole machine.
+    """
     ledger, meters_before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     current_period = ""
     for entry, day in _iter_with_gaming_days(entries):
         period = day.find_date(entry.time_utc).isoformat()[: _LENGTH[by]]
         if period != current_period:
-            meters_before = _add_period_movement(periods, current_period, ledger, meters_before)
+            meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period
-            periods.setdefault(period, dict.fromkeys((*METERS, *COUNTED), 0))
+            periods.setdefault(period, dict.fromkeys((*METERS, WIN, *(() if position else COUNTED)), 0))
         ledger.commit(ledger.plan(entry.transaction), entry)
-        if entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
+        if not position and entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED:
                 periods[period][name] += int(entry.record[name])
-    _add_period_movement(periods, current_period, ledger, meters_before)
+    _add_period_movement(periods, current_period, ledger, meters_before, position)
     return periods
 
 
@@ -73,14 +81,21 @@ def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Sto
 
 
 def _add_period_movement(
-    periods: dict[str, dict[str, int]], period: str, ledger: Ledger, meters_before: dict[str, int]
+    periods: dict[str, dict[str, int]],
+    period: str,
+    ledger: Ledger,
+    meters_before: dict[str, int],
+    position: int | None,
 ) -> dict[str, int]:
     """Add to a period how far each meter has moved since ``meters_before``; return the meters now.
 
     With an empty ``period`` nothing is added.
     """
-    values = read_meters(ledger).values
+    reading = read_meters(ledger)
+    values = reading.values if position is None else reading.where(position=str(position)).values
     meters_now = {name: values[name] for name in METERS}
     for name in METERS if period else ():
-        periods[period][name] += meters_now[name] - meters_before[name]
+        moved = meters_now[name] - meters_before[name]
+        periods[period][name] += moved
+        periods[period][WIN] += moved * _WIN_SIGNS.get(name, 0)
     return meters_now

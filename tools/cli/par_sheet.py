@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from egm.profiles.profile import Awards
 from paytables import Analysis, BetAnalysis, Game
@@ -13,8 +13,10 @@ from tools.cli.terminal import echo
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import format_one_in, format_percent, list_notes
 from tools.lab.parsheet.forms import format_cell
-from tools.lab.parsheet.meter import LevelReturn
 from tools.lab.parsheet.sheet import SIGNATURE, build_award_sheet, build_bet_sheet
+
+if TYPE_CHECKING:
+    from tools.lab.parsheet.meter import LevelReturn
 
 #: The columns of the bands.
 _BANDS_LEGEND: Final = (
@@ -194,7 +196,7 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
     )
 
 
-def print_level_returns(rows: list[LevelReturn], unit: str) -> None:
+def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
     """Print what each progressive level returns at its present meter.
 
     ``unit`` names the unit in which stakes and meters are printed (minor units or credits).

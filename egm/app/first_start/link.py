@@ -1,4 +1,4 @@
-"""Enrolment with the floor's link during a first start: a request leaves on a stick, and the answer returns on it.
+"""Enrolment with the progressive link in a first start: a request leaves on a stick, the answer returns on it.
 
 It takes effect only when two persons have signed the cabinet file that names it. The key of the request
 survives a power loss, so the floor's answer remains valid.

@@ -166,8 +166,8 @@ class IoBoardTwin(Twin[Message]):
             "press": self._press,
             "mains": self._set_mains,
             "battery": self._set_battery,
-            "forget": self._forget,
-            "turn": self._turn,
+            "forget": self._fail_battery,
+            "turn": self._set_hard_meter,
             "jam": self._jam_button,
             "lie": self._change_door_without_edge,
         }
@@ -212,7 +212,7 @@ class IoBoardTwin(Twin[Message]):
         self._levels ^= 1
         return "a door without an edge"
 
-    def _turn(self, values: Values) -> str:
+    def _set_hard_meter(self, values: Values) -> str:
         """Set hard meter ``meter`` (0 to 5) to ``pulses``, as if its wheels were turned by hand or on another board."""
         place, pulses = read_number(values, "meter"), read_number(values, "pulses")
         if not 0 <= place < codec.HARD_METERS:
@@ -220,7 +220,7 @@ class IoBoardTwin(Twin[Message]):
         self._counted[place] = pulses
         return f"hard meter {place} stands at {self._counted[place]}"
 
-    def _forget(self, _: Values) -> str:
+    def _fail_battery(self, _: Values) -> str:
         """Fail the battery over a power loss: edges are lost and the boot number changes."""
         self._edges.clear()
         self._number = 0

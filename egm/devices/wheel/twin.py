@@ -104,7 +104,7 @@ class WheelTwin(Twin[Report]):
         """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,
-            "void": self._void,
+            "void": self._fail_launch,
             "no_ball": self._remove_ball,
             "wrong_way": self._reverse_ball,
             "jam": self._set_rim_sensor,
@@ -121,7 +121,7 @@ class WheelTwin(Twin[Report]):
         self._lands = lands
         return f"the next ball lands on {lands}"
 
-    def _void(self, _: Values) -> str:
+    def _fail_launch(self, _: Values) -> str:
         """Make the launch fail: the spin is void."""
         return self._set_warning(Warnings.VOID, "the launch fails")
 

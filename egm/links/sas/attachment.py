@@ -215,7 +215,7 @@ class _DeliveredSequence:
             return default
 
     def write(self, sequence: int) -> None:
-        """Store the sequence number of the last entry that the host has received."""
+        """Store the sequence number of the last journal entry that the host has received."""
         replace_transient(self._path, f"{sequence} {self._mark}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from egm.secret_files import replace_private, share
+from egm.secret_files import replace_private, share_with_screens
 from egm.unix_sockets import open_socket_address
 
 HOST: Final = "127.0.0.1"
@@ -18,7 +18,7 @@ def make_token(path: Path) -> str:
     """Write a new random token to ``path`` (mode 0600), replacing any old one, and return it."""
     token = os.urandom(24).hex()  # noqa: TID251 (a token)
     replace_private(path, token)
-    share(path, 0o640)
+    share_with_screens(path, 0o640)
     return token
 
 
@@ -53,7 +53,7 @@ async def listen(
     finally:
         os.umask(mask)
     try:
-        share(path, 0o660)
+        share_with_screens(path, 0o660)
         await server.start_serving()
     except BaseException:
         server.close()

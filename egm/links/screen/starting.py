@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from egm.secret_files import replace_transient, share
+from egm.secret_files import replace_transient, share_with_screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def write_activity(file: Path, activity: StartUpActivity | None) -> None:
             file.unlink(missing_ok=True)
             return
         replace_transient(file, json.dumps({"what": activity.what, "values": activity.values}))
-        share(file, 0o640)
+        share_with_screens(file, 0o640)
 
 
 def read_activity(file: Path) -> StartUpActivity | None:

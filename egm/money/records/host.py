@@ -38,7 +38,7 @@ class Redeeming(StrEnum):
 
 
 class TransferKind(StrEnum):
-    """The direction and kind of a transfer."""
+    """The direction and kind of a host's transfer."""
 
     IN = "in"
     """From the host to the credits."""
@@ -53,12 +53,12 @@ class TransferKind(StrEnum):
 
     @property
     def is_bonus(self) -> bool:
-        """Return whether the transfer is a bonus, an award by the operator."""
+        """Return whether the host's transfer is a bonus, an award by the operator."""
         return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
 
 
 class TransferStatus(StrEnum):
-    """The result of a transfer order; each protocol maps these to its own codes."""
+    """The result of a host's transfer order; each protocol maps these to its own codes."""
 
     FULL = "full"
     PARTIAL = "partial"

@@ -82,13 +82,13 @@ def has_missed_no_round(player_part: JSON, shared_part: JSON, keys: TableStateKe
 
 
 def _to_mapping(table: JSON) -> Mapping[str, JSON]:
-    """Return a table's state as a mapping; empty if it is the initial state."""
+    """Return the state of a game's table as a mapping; empty if it is the initial state."""
     return table if isinstance(table, Mapping) else {}
 
 
 # ---------------------------------------------------------------------------------------------- what is kept
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
-    """Return the state of a definition's table, or None for the initial state."""
+    """Return the stored state of the table that a game definition has, or None for the initial state."""
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     if not keys.common:
         return record
@@ -116,7 +116,7 @@ def extract_own_part(machine: Machine, digest: str, table: JSON) -> JSON:
 
 
 def is_played_in_common(machine: Machine, digest: str) -> bool:
-    """Return whether the position's bets at a table are played in the round of the others, not alone."""
+    """Return whether the player position's bets at a table are played in the round of the others, not alone."""
     stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_missed_no_round(
         None if stored is None else stored.table, read_shared_state(machine, digest), keys
@@ -124,7 +124,7 @@ def is_played_in_common(machine: Machine, digest: str) -> bool:
 
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
-    """Return the shared state of a table, or None if nothing is stored or it is the initial state."""
+    """Return the state that a table's players share, or None if nothing is stored or it is the initial state."""
     starting = machine.installed(StartingTables)
     if starting is not None and digest in starting.tables:
         return starting.tables[digest]

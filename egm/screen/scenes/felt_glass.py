@@ -89,7 +89,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
 
 
 def find_settled_step(stage: Stage) -> TableStep | None:
-    """Return the last step of a round that is settled and completely shown, or None."""
+    """Return the last step of a table round that is settled and completely shown, or None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began < line.spun:
         return None
@@ -107,7 +107,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:
-    """Return how a round ended: the number, the dice, or the winning side; empty if the hands show it."""
+    """Return how a table round ended: the number, the dice, or the winning side; empty if the hands show it."""
     view, say, display = stage.view, stage.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
     if table is None or not code:

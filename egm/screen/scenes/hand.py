@@ -150,7 +150,7 @@ def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: boo
 
 
 def format_part_name(stage: Stage, table: Table, part: str) -> str:
-    """Return the name of a part of the layout; on a telephone a short sign."""
+    """Return the name of a part of the betting layout; on a telephone a short sign."""
     if part == RACE:
         return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
     if table.felt != "roulette" and stage.layout.is_telephone:

@@ -94,7 +94,7 @@ class ScreenTest(MenuPage):
 
 
 class Calibration(MenuPage):
-    """Page of the touch-screen calibration: every touch counts as a cross, and the last one decides."""
+    """Page of the touch-screen calibration: each touch is taken for the next cross; the last one ends the page."""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a menu page's)
         """Return the calibration page. It has no way back, because touches may be detected anywhere."""

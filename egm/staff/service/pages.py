@@ -107,7 +107,7 @@ class Meters(MenuPage):
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[Table]:
-    """Yield tables of every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
+    """Yield tables of every meter that is not zero: money and counts, faults, doors, and since power-up or a door."""
     tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
     for name, value in reading.values.items():
         base, _, mark = name.partition(".since_")

@@ -89,6 +89,18 @@ def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
     ]
 
 
+@pytest.mark.requirement("A-24", "E-10")
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(room, door):
+    """The board stores what its doors did, and reports it when the machine is back."""
+    for is_open in (True, False):
+        report = DoorChanged(device="io", door=door, open=is_open, unattended=True)
+        for event in iter_reported_events(report, "io_board", ()):
+            room.engine.submit(event)
+    assert room.records("door.opened_while_off") == [{"door": door, "unattended": True}]
+    assert room.state is (State.TILT if DOORS[door][1] else State.IDLE)
+
+
 @pytest.mark.requirement("G-11", "E-14", "J-06")
 @pytest.mark.parametrize("code", FAULTS)
 def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(room, code):

@@ -148,24 +148,24 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
 def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     first, second = machine()
     second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    first.engine.settle()
+    first.engine.update_state()
     assert (first.state, second.state) == (State.IDLE, State.TILT)
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
 
     first.engine.handle(EventType.FAULT_RAISED, code="link.buffer_full")  # the whole machine's
-    second.engine.settle()
+    second.engine.update_state()
     assert (first.state, second.state) == (State.TILT, State.TILT)
     first.engine.handle(EventType.FAULT_CLEARED, code="link.buffer_full")
-    second.engine.settle()
+    second.engine.update_state()
 
     first.engine.handle(EventType.DOOR_OPENED, door="main")
-    second.engine.settle()
+    second.engine.update_state()
     assert (first.state, second.state) == (State.DOOR_OPEN, State.DOOR_OPEN)
     second.engine.handle(EventType.DOOR_OPENED, door="main")  # told twice, counted once
     assert first.journal.meters().values["door.main.opens"] == 1
     first.engine.handle(EventType.DOOR_CLOSED, door="main")
-    second.engine.settle()
+    second.engine.update_state()
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
 
 
@@ -178,7 +178,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     second.machine.chance = FailingChance()
     second.play()
     assert second.state is State.OUT_OF_SERVICE
-    first.engine.settle()
+    first.engine.update_state()
     assert first.state is State.PLAYING
     first.shown()
     assert first.state is State.OUT_OF_SERVICE
@@ -238,7 +238,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
             rooms = machine()
         at = dice.randrange(2)
         dice.choice((bill, game, game, game, shown, shown, shown, cash_out, door, cheat))(at)
-        rooms[1 - at].engine.settle()
+        rooms[1 - at].engine.update_state()
         rooms[0].journal.self_audit()
 
     reading = rooms[0].journal.meters()

@@ -165,7 +165,7 @@ def test_what_a_host_withheld_is_given_back_when_it_is_not_configured_any_more(t
     room = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
         room.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
-    HostTickets(room.engine, room.happen).agree({"redemption": False, "location": "elsewhere"})
+    HostTickets(room.engine, room.happen).store_terms({"redemption": False, "location": "elsewhere"})
     kept = again(room, tmp_path, devices=("printer",), host=by_host)
     assert not is_game_allowed(kept.machine, "maple-classic")
     assert "holder_gone" not in kept.machine.faults

@@ -267,7 +267,7 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
     room.close()
 
 
-@pytest.mark.requirement("F-11", "C-04")
+@pytest.mark.requirement("F-11", "N-07", "C-04")
 def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp_path):
     room = MachineRig(tmp_path, profile="quebec-vlt", games=("river-wheel",)).boot().insert(2000)
     assert room.machine.selection.denomination_cents == 25

@@ -8,6 +8,7 @@ import pytest
 
 from egm.kernel.events import EventType, State
 from egm.testing.machine import MachineRig, ScriptedChance
+from meters import Phase
 
 #: Reels of maple-classic: three lanterns pay 500 for each credit bet, these maples 10, these nothing.
 LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
@@ -107,3 +108,40 @@ def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
     machine.room.engine.handle(EventType.BET, value=99)
     assert {name for name in machine.moved() if not name.startswith(("door", "fault."))} == set()
     machine.room.close()
+
+
+@pytest.mark.requirement("D-15")
+def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_path):
+    """A power cut between two entries would leave a credit without its count, or credit a coin again."""
+    numbers = ScriptedChance(*MAPLES, 4711)  # of the game, and of the ticket
+    room = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
+
+    def moving_entries(act, *arguments):
+        """The entries by which an act moves credit: kind, what each counts, and the keys of what it writes."""
+        before = room.journal.sequence
+        act(*arguments)
+        return [
+            (entry.kind, dict(entry.counts), {key.partition(":")[0] for key in entry.state})
+            for entry in room.journal.entries(since=before)
+            if entry.phase is Phase.SETTLE or (entry.phase is Phase.POST and entry.transfers)
+        ]
+
+    def take_ticket(number):
+        room.offer_ticket(number)
+        room.ledger.credit_stacked_paper()
+
+    assert moving_entries(room.insert, 10000) == [("bill.in", {"bills_accepted": 1}, {"paper"})]
+    credit_coins = room.ledgers.coins.credit_coins_in
+    assert moving_entries(credit_coins, ((25, True), (25, False)), 1) == [
+        ("coin.in", {"coins_accepted": 2}, {"coins"})
+    ]
+    assert moving_entries(room.play) == [("game.start", {"games_played": 1}, {"definition", "game"})]
+    assert moving_entries(room.shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
+    number = []
+    assert moving_entries(lambda: number.append(room.cash_out_ticket())) == [
+        ("voucher.out", {}, {"print", "tickets", "pay_out"})
+    ]
+    assert moving_entries(take_ticket, *number) == [
+        ("voucher.in", {"vouchers_accepted": 1}, {"tickets", "paper"})
+    ]
+    room.close()

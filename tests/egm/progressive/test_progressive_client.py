@@ -186,11 +186,11 @@ def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
 
 def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
     link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
-    link.remember("TOP", 5, [])
+    link.restore_contributions("TOP", 5, [])
     link.connected("n", 0)
     link.receive(joined(counted=3), 0)
     assert link.take_news() == [ControllerBehind("TOP", 3)]
-    link.remember("TOP", 3, [contribution(4), contribution(5)])
+    link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.tick(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
@@ -276,7 +276,7 @@ class Machine:
 
     def live(self):
         self.link = Link(self.name, (create_pool(),), stale_ns=STALE)
-        self.link.remember("TOP", 0, self.made)
+        self.link.restore_contributions("TOP", 0, self.made)
         for made in self.claims.values():
             self.link.hit(made, 0)
         for name, commit in self.paid.items():

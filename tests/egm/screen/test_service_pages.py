@@ -414,6 +414,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
         assert "Open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
 
 
+@pytest.mark.requirement("E-03")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, theme, layout):
     game = published[0]

@@ -380,7 +380,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     answer_overdue_turns(table_of(rooms))
     for room in rooms:
         room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        room.engine.settle()
+        room.engine.update_state()
     assert [room.state for room in rooms] == [State.PLAYING] * 3
     answer_overdue_turns(table_of(rooms))
     assert len(open_game(one.machine).steps) == 1

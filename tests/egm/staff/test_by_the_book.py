@@ -74,7 +74,7 @@ def register(room, name):
 
 
 # ---------------------------------------------------------------------------------------------- the form
-@pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03:b")
+@pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03:b", "Q-19")
 def test_above_the_amount_nothing_is_paid_without_the_form(room):
     room.insert(10000)
     room.engine.handle(EventType.CASH_OUT)

@@ -2,13 +2,17 @@
 
 import csv
 import io
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
+from rigs.positions import open_positions
 
 from egm.gaming_day import GamingDay
-from egm.testing.machine import MachineRig
+from egm.kernel.events import EventType
+from egm.seats.table import SharedTable
+from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -43,6 +47,38 @@ def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expecte
     room.insert(500)
     room.close()
     assert statement(tmp_path, by) == expected
+
+
+@pytest.mark.requirement("P-04")
+def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house(tmp_path):
+    def read(*more):
+        run = CliRunner().invoke(main, ["register", "statement", "--state", str(tmp_path), *more, "--json"])
+        assert run.exit_code == 0, run.output
+        ((_, values),) = json.loads(run.output).items()
+        return values
+
+    with open_positions(tmp_path) as start:
+        rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1))
+        for number, room in enumerate(rooms, 1):  # one of the three dozens wins
+            room.insert((500, 1000, 2000)[number - 1])
+            room.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
+            room.engine.handle(EventType.PLAY)
+        table = rooms[0].machine.state(SharedTable)
+        table.close(rooms[0].machine.games["monaco-roulette-european"].digest)
+        for room in rooms:
+            room.shown()
+    alone = [read("--position", str(number)) for number in (1, 2, 3)]
+    assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
+        (500, 500),
+        (1000, 500),
+        (2000, 500),
+    ]
+    assert sorted(each["house_win"] for each in alone) == [-1000, 500, 500]
+    whole = read()
+    for name in ("games_played", "coin_in", "coin_out", "money_in", "money_out", "house_win"):
+        assert whole[name] == sum(values[name] for values in alone), name
+    assert "counted_cents" not in alone[0]
+    assert "counted_cents" in whole
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def paid(tmp_path):
     before = {path: path.read_bytes() for path in files}
     with open_machine_ledger(tmp_path, read_only=False) as store:
         assert not isinstance(Cage(store, room.clock, "Luc").pay(number), Refusal)
-        store.settle()
+        store.merge_write_ahead_log()
     return number, before, room
 
 

@@ -27,7 +27,6 @@ from tools.cli.terminal import echo, format_json
 from tools.lab.named import format_definition_error, path_or_id_from_text
 from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
-from tools.lab.parsheet.meter import MeterError, compute_level_returns, compute_present_level_returns
 
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -154,14 +153,17 @@ def _print_present_returns(
     game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
 ) -> None:
     """Print the returns of the progressive levels, at the given meters or at those of a machine."""
+    from tools.lab.parsheet import meter  # noqa: PLC0415 (it loads the cabinet's records, which no sheet needs)
+
     try:
         if meters:
             values = dict(_parse_meter(text) for text in meters)
-            print_level_returns(compute_level_returns(analysis, values), "credits")
+            print_level_returns(meter.compute_level_returns(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
-                print_level_returns(compute_present_level_returns(game, analysis, view), "minor units")
-    except (MeterError, JournalError) as error:
+                returns = meter.compute_present_level_returns(game, analysis, view)
+                print_level_returns(returns, "minor units")
+    except (meter.MeterError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -169,7 +171,7 @@ def _parse_meter(text: str) -> tuple[str, int]:
     """Return level and amount from ``LEVEL=CREDITS``. Raises MeterError for another form."""
     level, _, value = text.partition("=")
     if not value.isdecimal():
-        raise MeterError(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")
+        raise click.ClickException(f"--meter {text}: write LEVEL=CREDITS, a whole number of credits")
     return level, int(value)
 
 

@@ -81,18 +81,25 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
     show_default=True,
     help="The length of a period.",
 )
+@click.option(
+    "--position",
+    type=click.IntRange(1),
+    help="Only this player position: its buy-ins, wagers, wins and cash-outs.",
+)
 @STATE
 @_EXPORT
 @add_form_options
-def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
-    """Print what the meters moved by day, month or year, and the amounts counted in the same period (D-21).
+def statement_(
+    *, by: Period, position: int | None, state: Path | None, file: Path | None, form: Form
+) -> None:
+    """Print what the meters moved by day, month or year, the win of the house, and the amounts counted (D-21).
 
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
     head = SheetHead()
     try:
         with iter_journals(state, file) as entries:
-            periods = compute_statement(head.watch_entries(entries), by)
+            periods = compute_statement(head.watch_entries(entries), by, position)
     except (JournalError, OSError) as why:
         raise click.ClickException(str(why)) from why
     texts = Texts("en")

@@ -90,7 +90,7 @@ class SimulatedMachine:
         self.link = Link(serial, (pool,), stale_ns=stale_ns)
         self._connections = 0
         memory.boots += 1
-        self.link.remember(pool.id, memory.counted, memory.given[memory.counted :])
+        self.link.restore_contributions(pool.id, memory.counted, memory.given[memory.counted :])
         self.link.restore_shown_amount(pool.id, memory.shown_cents, memory.falls)
         for name, hit in memory.hits.items():
             if hit.closed:
@@ -244,7 +244,7 @@ class SimulatedMachine:
     def _give_again(self, after: int) -> None:
         """Give a controller that has lost it what came after a contribution, and the hits of it."""
         self.memory.counted = after
-        self.link.remember(self._pool.id, after, self.memory.given[after:])
+        self.link.restore_contributions(self._pool.id, after, self.memory.given[after:])
         for name, hit in self.memory.hits.items():
             if hit.after > after and hit.trigger is None:
                 hit.closed, hit.given_again = False, True

@@ -153,7 +153,7 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 
 
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """Return the reply to a refused transfer order, built from the order's bytes.
+    """Return the reply to a host's refused transfer order, built from the order's bytes.
 
     It states that nothing has moved, or that the result is not known yet.
     """

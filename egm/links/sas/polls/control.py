@@ -43,10 +43,10 @@ def _build_setting_effect(control: Control, value: JSON) -> Effect:
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> Effect:
-    """Return an effect for a poll: it disables the machine, under the name of the host and ``suffix``."""
+    """Return an effect for a poll: the host disables the machine, as a source named by the host and ``suffix``."""
 
     def disable_machine(host: Host, _: LongPoll) -> Reply:
-        """Disable the machine under this name, and acknowledge the poll."""
+        """Disable the machine for this host, and acknowledge the poll."""
         host.handle(EventType.DISABLED, Disabled(source=host.source + suffix, reason=reason))
         return ACK
 
@@ -54,10 +54,10 @@ def _build_disabling_effect(suffix: str, reason: str) -> Effect:
 
 
 def _build_enabling_effect(suffix: str) -> Effect:
-    """Return an effect for a poll: it lifts the disabling made under the name of the host and ``suffix``."""
+    """Return an effect for a poll: the host ends its disabling of the machine as the source with this ``suffix``."""
 
     def lift_disabling(host: Host, _: LongPoll) -> Reply:
-        """Lift the disabling made under this name, and acknowledge the poll."""
+        """End this host's disabling of the machine, and acknowledge the poll."""
         host.handle(EventType.ENABLED, Enabled(source=host.source + suffix))
         return ACK
 

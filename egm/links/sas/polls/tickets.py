@@ -342,7 +342,7 @@ def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
     for name, data in (("cashable_days", poll.data[5:7]), ("restricted_days", poll.data[7:9])):
         if days := from_bcd(poll, data):
             changes[name] = days
-    tickets.agree(changes)
+    tickets.store_terms(changes)
     return Reply(
         prepend_length(
             encode_binary(host.machine.state(HostMoney).asset_number, 4)
@@ -389,7 +389,7 @@ def answer_extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
         if code not in _TEXTS or text is None:
             return _INVALID
         changes[_TEXTS[code]] = text
-    tickets.agree(changes)
+    tickets.store_terms(changes)
     return _VALID
 
 
@@ -432,7 +432,7 @@ def answer_old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
             return _INVALID
         changes[name] = text
         at += 1 + size
-    tickets.agree(changes, outranked=True)
+    tickets.store_terms(changes, outranked=True)
     return _VALID
 
 

@@ -1,0 +1,45 @@
+"""The operator's options hold in the machine that its process starts, not only in rigs."""
+
+import asyncio
+
+import pytest
+
+from egm.app.process import MachineProcess
+from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.kernel.events import EventType
+from egm.people import Role
+from egm.testing.machine import MachineRig, StoppedClock
+from egm.testing.service_menu import Menu
+
+GAMES = ("maple-classic", "comet-respin")
+
+
+@pytest.mark.requirement("C-04", "E-11", "O-03")
+def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
+    state = StateFolder(tmp_path)
+    state.prepare()
+    room = MachineRig(tmp_path, games=GAMES).boot()
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(room).sign_in(Role.TECHNICIAN).touch("options")
+    menu.touch("bet_limit").complete("200")
+    menu.touch("bet_minimum").complete("10")
+    menu.touch("game:comet-respin").touch("game").complete("no")
+    serial = room.machine.identity.serial
+    room.close()
+    file = load_cabinet()
+    changes = {
+        "machine": file.machine.model_copy(update={"serial": serial}),
+        "games": tuple(GameSlot(game=game) for game in GAMES),
+        "progressives": (),
+    }
+    process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())
+    found = []
+
+    async def look(_):
+        machine = process._machine
+        play = machine.profile.play
+        found.append((play.bet_minimum_cents, play.bet_limit_cents, set(machine.games)))
+
+    monkeypatch.setattr(MachineProcess, "_work", look)
+    asyncio.run(process.run())
+    assert found == [(10, 200, {"maple-classic"})]

@@ -1,0 +1,57 @@
+"""The background services that the machine's process starts: each is tested elsewhere, and here that it is attached."""
+
+import pytest
+from rigs.three_levels import room_of
+
+from egm.app.features import FEATURES
+from egm.config.cabinet_file import Software, StateFolder, load_cabinet
+from egm.config.levels import Kind, LevelSlot
+from egm.devices.ioboard.driver import LINE, IoBoardDriver
+from egm.devices.line import SerialLine
+from egm.kernel.positions import Position
+from egm.kernel.services import MachineContext
+from egm.money.host_money import HostMoney, Validation
+from egm.profiles import profile as profiles
+
+GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+LEVELS = (
+    LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, carrier="sas", stakes={"50": "2.3"}),
+    LevelSlot(game="three-levels", level="luck"),
+    LevelSlot(game="three-levels", level="mystery"),
+)
+HOST = HostMoney(validation=Validation.SYSTEM, transfers=True, asset_number=1, online=True)
+
+
+def shown_by(name, *rows):
+    return pytest.param(name, id=name, marks=pytest.mark.requirement(*rows) if rows else ())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        shown_by("hard_meters", "D-20"),
+        shown_by("software", "A-14"),
+        shown_by("clock watch", "E-08"),
+        shown_by("protection", "N-02", "N-03"),
+        shown_by("service menu", "J-16"),
+        shown_by("host", "F-09"),
+        shown_by("betting", "P-05"),
+        shown_by("progressive broadcasts", "I-02"),
+        shown_by("memory"),
+    ],
+)
+def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
+    place = tmp_path / "place.toml"
+    rules = "[hard_meters]\npulse_cents = 100\n[protection]\nremind_minutes = [60]\n"
+    place.write_text(f"{GENERIC}\n{rules}")
+    room = room_of(
+        tmp_path / "state", profile=place, host=HOST, levels=LEVELS, position=Position(1, 2)
+    ).boot()
+    board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), LINE), lambda _: None)
+    file = load_cabinet().model_copy(
+        update={"software": Software(manifest=tmp_path / "software.manifest", key="00" * 32)}
+    )
+    folder = StateFolder(tmp_path / "run")
+    context = MachineContext(room.engine, file, folder, room.clock, room.happen, (board,))
+    assert [attachment.name for attachment in FEATURES.attach(context)].count(name) == 1
+    room.close()
