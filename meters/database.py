@@ -69,7 +69,7 @@ class DatabaseReader:
     """Queries on the journal entries in one SQLite file, the journal's first copy.
 
     Every read proves the hash of the entry, and that the columns by which it was found match the entry. An
-    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify_bundle` detects
+    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` detects
     that.
     """
 

@@ -174,7 +174,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
             f"{transaction.id}: {len(body)} bytes, an entry has at most {BODY_BYTES_MAX}"
         )
     try:
-        return _decode_content(parse(body), body)  # it is canonical: it was encoded here
+        return decode(body)
     except ValueError as why:
         raise InvalidTransaction(f"{transaction.id}: {why} cannot be recorded") from why
 

@@ -148,3 +148,30 @@ def test_no_test_reads_the_date(tracked):
     files = [file for file in tracked if file.suffix == ".py" and file.parts[0] == "tests"]
     found = {str(file) for file in files if DATE_READ.search((ROOT / file).read_text(encoding="utf-8"))}
     assert found == set(READS_THE_DATE)
+
+
+#: A reference in a docstring: ``:meth:`Journal.append```.
+REFERENCE = re.compile(r":(?:class|meth|func|attr|data):`[~!]?([\w.]+)`")
+
+
+def list_dangling_references(texts):
+    """The docstring references of Python files, given by name, that name nothing in any of them."""
+    names, referred = set(), []
+    for name, text in texts.items():
+        for node in ast.walk(ast.parse(text)):
+            names |= {
+                str(getattr(node, key)) for key in ("name", "id", "attr", "arg") if getattr(node, key, None)
+            }
+        referred += [(name, found[1]) for found in REFERENCE.finditer(text)]
+    return [(name, target) for name, target in referred if target.rpartition(".")[2] not in names]
+
+
+def test_a_docstring_refers_to_what_there_is(tracked):
+    files = [file for file in tracked if file.suffix == ".py" and file.parts[0] in EXACT]
+    texts = {str(file): (ROOT / file).read_text(encoding="utf-8") for file in files}
+    assert list_dangling_references(texts) == []
+
+
+def test_a_reference_to_nothing_is_seen():
+    there = 'def fold():\n    """Fold; see :func:`fold` and :meth:`Hand.' + 'open`."""\n'
+    assert list_dangling_references({"a.py": there}) == [("a.py", "Hand.open")]

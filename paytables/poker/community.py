@@ -72,7 +72,7 @@ class Solved:
     total: int
     staked: Fraction
     ends: tuple[tuple[int, ...], ...]
-    """The raw counts of ``distribution``, by bet and result; see :func:`_count`."""
+    """The raw counts of ``distribution``, by bet and result; see :func:`_count_standings`."""
 
 
 class Solver:

@@ -44,7 +44,7 @@ class GameVersion(NamedTuple):
 
 @dataclass(slots=True)
 class _Sums:
-    """The sums over the ended games of one :class:`Played`: how often each wager was made, and the amounts won."""
+    """The sums over the ended games of one :class:`GameVersion`: how often each wager was made, and the amounts won."""
 
     games: int = 0
     staked_cents: int = 0

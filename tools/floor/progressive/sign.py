@@ -83,7 +83,7 @@ class Sign:
         """Update a level with a value; return why the value is invalid, or "".
 
         ``retained`` says that the broker had retained it, so that it is not live. A value older than the last
-        one is ignored (:meth:`Value.follows`). A lower amount without a recorded fall is invalid and never
+        one is ignored (:meth:`Value.is_after`). A lower amount without a recorded fall is invalid and never
         displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displayed
         no amount any more, another run of the controller starts the level anew, because that run does not
         know what signs had displayed.
