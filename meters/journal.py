@@ -228,7 +228,7 @@ class Journal(JournalView):
         self._record_findings(self._copies.findings)
 
     def _record_findings(self, findings: Iterable[Finding]) -> None:
-        """Append one entry for each repair made while the copies were opened."""
+        """Append one entry for each finding about the copies: what was damaged, lost, full or repaired."""
         for number, finding in enumerate(findings):
             self._write(
                 Transaction(

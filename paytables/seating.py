@@ -15,7 +15,7 @@ FACE_DOWN = "??"
 
 
 class SeatedRules(TableRules):
-    """Base class of the rules of such games: its seats' wagers are combined, and each plays its own view."""
+    """Base class of the rules of games in which each seat has its own hand: one round, and each seat's view of it."""
 
     @abstractmethod
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:

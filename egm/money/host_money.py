@@ -1,8 +1,9 @@
 """The machine's view of the host of its money, for any protocol.
 
 A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Everything
-that must survive a restart is in the journal, under the keys named here. This object adds only queries that
-the host has not answered yet; after a restart the machine sends them again or returns the ticket.
+that must survive a restart is in the journal (:class:`egm.host.keys.HostKey`). The rest is here: queries that
+the host has not answered yet, its lock, the transfer it ordered and its registration key. A restart loses them;
+a ticket is then queried again or returned.
 """
 
 from collections.abc import Mapping

@@ -85,7 +85,7 @@ def forfeit_game(machine: Machine, event: Event) -> None:
 
 
 def refund_game(machine: Machine, event: Event) -> None:
-    """Declare void a game that the machine cannot finish, and return its stakes (Québec s.95)."""
+    """Declare void a game that the machine cannot finish; the profile states whether stakes return (Québec s.95)."""
     refund = machine.profile.pay_out.defect == "refund"
     void_game(machine, refund=refund, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
 

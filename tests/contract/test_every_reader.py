@@ -235,7 +235,7 @@ def machine_with_a_journal(count, tmp_path):
             link._link.tick(room.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()
-            link._show()
+            link._update_shown_amounts()
             room.clock.pass_seconds(1)
         await asyncio.sleep(0)
 

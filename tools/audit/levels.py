@@ -145,7 +145,7 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ entry by entry
     def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
-        """Check an entry that is not about levels alone: game starts, choices, ends, and carried-over entries."""
+        """Check any other entry: a choice's hits, level entries, and entries that a memory clear carried over."""
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
                 changes = _Moves(self.levels)
@@ -403,8 +403,11 @@ class LevelAudit:
             self._fault(entry, f"level {pool}: its secret does not match the commitment")
         terms = self._mysteries.get(pool)
         if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
+            step, ceiling_cents = terms
             self._fault(
-                entry, f"level {pool}: expected growth by {trigger.step} up to {trigger.ceiling_cents}"
+                entry,
+                f"level {pool}: its secret grows by {trigger.step} up to {trigger.ceiling_cents}, expected"
+                f" {step} up to {ceiling_cents}",
             )
         if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
             self._fault(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")

@@ -35,7 +35,7 @@ from tools.audit.rules.states import derive_machine_state
 from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
-"""The number of findings reported individually; more are only counted. Also the number of the last notices."""
+"""The number of findings reported individually; more are only counted. The last notices kept are as many."""
 
 
 @dataclass(frozen=True, slots=True)

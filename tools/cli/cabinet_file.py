@@ -137,7 +137,7 @@ def _format_comment(text: str) -> Iterator[str]:
 
 
 def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
-    """Yield library games that the jurisdiction admits, one per title.
+    """Yield library games that the jurisdiction admits and one position can play, one per title.
 
     Of the table games only one per family is yielded, preferably the jurisdiction's own.
     """
@@ -149,7 +149,8 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
     ):
         game = load_game(name)
         is_table = name in list_table_games()
-        if game.title["en"] in titles or (is_table and game.family in families):
+        is_listed = game.title["en"] in titles or (is_table and game.family in families)
+        if is_listed or game.rules.least_seats > 1:
             continue
         if admit_games((GameSlot(game=name),), profile, list_game_levels(game))[0]:
             titles.add(game.title["en"])

@@ -230,7 +230,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._emit(Disputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid_coins: int, doubt: str = "") -> None:
-        """Close the payout in the ledger, then report it; a short or excess payout raises a fault."""
+        """Close the payout in the ledger, then report it; more or fewer coins paid than ordered raise a fault."""
         self._ledger.finished(record.payout_id, paid_coins, doubt)
         self._may_be_paying = True
         self._note_progress()

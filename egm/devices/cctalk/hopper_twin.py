@@ -123,7 +123,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._armed = self._timed_out = False
 
     def power_restored(self) -> None:
-        """Disable payouts until the machine arms the hopper again."""
+        """Do nothing: payouts stay disabled until the machine arms the hopper again."""
 
     def memory(self) -> dict[str, object]:
         """Return what the hopper retains without power: the lifetime counter, and the coins inside and out."""

@@ -270,7 +270,7 @@ class Channel:
             self._running_effect = None
         if reply is None:
             self._last_reply = None
-            yield Refused(request, "not had here")
+            yield Refused(request, "not supported by this machine")
             return
         out = reply.frame(self.address, request.code)
         self._last_reply = _LastReply(

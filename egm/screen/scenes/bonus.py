@@ -137,20 +137,20 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
 def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
     """Draw the boxes of a pick, opened one after another as time passes."""
     opened_count = sum(1 for stop in time.stops if since >= stop)
-    draw_boxes(stage, step.boxes, dict(step.opened[:opened_count]), open_all=False)
+    draw_boxes(stage, step.boxes, dict(step.opened[:opened_count]), asks_player=False)
 
 
-def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: bool) -> None:
+def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, asks_player: bool) -> None:
     """Draw closed boxes with a number, and opened ones with their contents.
 
-    If ``open_all``, ask the player to open one; otherwise show the credits won so far.
+    If ``asks_player``, ask the player to open one; otherwise show the credits won so far.
     """
     draw_board_background(stage)
     p = stage.painter
     x, y, w, _ = stage.layout.field
     words = (
         stage.texts.say("feature.pick")
-        if open_all
+        if asks_player
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
     p.text(words, (x + w / 2, y + 40), Style("heavy", "lead", stage.look.accent), width=w - 60)

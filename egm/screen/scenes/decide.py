@@ -94,7 +94,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
         opened: dict[int, Item] = dict(step.opened)
-        draw_boxes(stage, step.boxes, opened, open_all=True)
+        draw_boxes(stage, step.boxes, opened, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(one["shown"]) for one in display.get("rounds", ()))

@@ -265,7 +265,7 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
 
 
 def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
-    """Draw the symbols of the game's three highest prizes, or Keno balls, chips or cards."""
+    """Draw the symbols of the game's four highest prizes, or Keno balls, chips or cards."""
     x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
     field: Field | None = next(iter(fields.values()), None)

@@ -92,7 +92,7 @@ def _build_prize(won: Won, unit: int, cost: int) -> Prize:
 
 
 def _estimate_proof_time(definition: PokerDefinition) -> str:
-    """Return a text on how to reproduce the figures of this game, and how long that takes."""
+    """Return a text on how long it takes to compute this game's figures."""
     shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
     return "some three minutes on two cores" if shared else "less than a minute"
 

@@ -20,16 +20,18 @@ from tools.audit.verify import Auditor
 #: The cheapest game of the room costs a credit of five cents.
 USEFUL_CENTS, REST_CENTS = 5, 3
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+LEAST_BET_OF_12_CENTS = "bet_minimum_cents = 12"
 
 
 @pytest.fixture
 def make(tmp_path):
     rooms = []
 
-    def room(chance=None, way="played", more="") -> MachineRig:
+    def room(chance=None, way="played", more="", play="") -> MachineRig:
         """A machine with a rest of three cents on its meter."""
         place = tmp_path / "place.toml"
-        place.write_text(GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"') + more)
+        text = GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"')
+        place.write_text(text.replace("[play]", f"[play]\n{play}") + more)
         made = MachineRig(tmp_path / f"{len(rooms)}", profile=place, chance=chance).boot().insert(500)
         leave_a_rest(made)
         rooms.append(made)
@@ -77,14 +79,14 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
 
 def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     """Seven cents were more than the cheapest credit, and no bet the place takes."""
-    room = make(ScriptedChance(6))
-    write_undeclared(room.machine, "test.fund", transfers=(Transfer("house:win", "credit:1:cashable", 4),))
-    assert snapshot(room.engine, fingerprint="").residual is None
-    profile = room.machine.profile
-    play = profile.play.model_copy(update={"bet_minimum_cents": 12})
-    room.machine.profile = profile.model_copy(update={"play": play})
-    told = snapshot(room.engine, fingerprint="").residual
-    assert told == Residual(amount_cents=REST_CENTS + 4, prize_cents=15)
+    four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
+    for play, told in (
+        ("", None),
+        (LEAST_BET_OF_12_CENTS, Residual(amount_cents=REST_CENTS + 4, prize_cents=15)),
+    ):
+        room = make(ScriptedChance(6), play=play)
+        write_undeclared(room.machine, "test.fund", transfers=four_cents)
+        assert snapshot(room.engine, fingerprint="").residual == told
     room.engine.handle(EventType.RESIDUAL)
     assert (room.notice, room.credit_cents) == ("residual_won", 15)
 

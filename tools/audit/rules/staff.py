@@ -60,7 +60,7 @@ RULES: Final = (
         state={"staff": {"number": "$number", "digest": "$digest"}},
         also=(
             require(
-                "the roster is the one recorded before",
+                "the roster is not the one recorded before",
                 lambda s: s.value_before("staff") in (None, s.value_after("staff")),
             ),
         ),
