@@ -372,8 +372,10 @@ async def _answer_to(slot):
     """What the broker says to somebody whose certificate another authority signed: nothing at all."""
     with contextlib.suppress(ssl.SSLError, ConnectionError):
         reader, writer = await asyncio.open_connection(slot.host, slot.port, ssl=build_tls_context(slot))
-        with contextlib.closing(writer):
+        try:
             return await reader.read(1)
+        finally:
+            writer.transport.abort()
     return b""
 
 

@@ -71,10 +71,14 @@ class Taciturn:
         try:
             yield self
         finally:
-            for writer in self._writers:
-                writer.transport.abort()
+            # A connection in its TLS handshake has no writer yet. Only a wait begun before close() includes it.
+            closed = asyncio.create_task(server.wait_closed())
+            await asyncio.sleep(0)
             server.close()
-            await server.wait_closed()
+            while not closed.done():
+                for writer in self._writers:
+                    writer.transport.abort()
+                await asyncio.wait({closed}, timeout=0.01)
 
     def slot(self, name):
         files = {"certificate": f"{name}.crt", "key": f"{name}.key", "authority": f"{AUTHORITY}.crt"}
