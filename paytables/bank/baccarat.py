@@ -38,7 +38,8 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
     7: frozenset(),
 }
 _PLAYER_STANDS_AT: Final = 6
-_NATURAL: Final = 8
+#: The points of the first two cards that end a coup: a natural.
+NATURAL: Final = 8
 
 #: A value for the player's hand and one for the bank's.
 Both: TypeAlias = tuple[int, int]
@@ -167,7 +168,7 @@ class Coup:
 
     def is_natural(self, hand: int) -> bool:
         """Return whether a hand (0 the player's, 1 the bank's) has eight or nine points in two cards."""
-        return self.cards[hand] == 2 and self.points[hand] >= _NATURAL
+        return self.cards[hand] == 2 and self.points[hand] >= NATURAL
 
 
 def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
@@ -249,15 +250,15 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         for n in range(4):
             yield _deal_card(hands, n % 2, shoe, draw)
         third: Card | None = None
-        if not any(_count_points(hand) >= _NATURAL for hand in hands):
-            if _count_points(hands[0]) < _PLAYER_STANDS_AT:
+        if not any(count_points(hand) >= NATURAL for hand in hands):
+            if count_points(hands[0]) < _PLAYER_STANDS_AT:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
             drawn = None if third is None else POINTS[rank_of(third)]
-            if drawn in BANK_DRAWS[_count_points(hands[1])]:
+            if drawn in BANK_DRAWS[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
         coup = Coup(
-            (_count_points(hands[0]), _count_points(hands[1])),
+            (count_points(hands[0]), count_points(hands[1])),
             (len(hands[0]), len(hands[1])),
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
@@ -269,7 +270,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "result": coup.winner,
             **({"new_shoe": True} if rules.does_shoe_carry_over and self.table is None else {}),
             "hands": [
-                {"id": name, "cards": [format_card(card) for card in hand], "says": str(_count_points(hand))}
+                {"id": name, "cards": [format_card(card) for card in hand], "says": str(count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
@@ -283,7 +284,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         )
 
 
-def _count_points(hand: Sequence[Card]) -> int:
+def count_points(hand: Sequence[Card]) -> int:
     """Return the points of a baccarat hand: the last digit of the sum of its cards' values."""
     return sum(POINTS[rank_of(card)] for card in hand) % 10
 
@@ -373,7 +374,7 @@ def _count_third_card_orders(
     four; the player draws with fewer points than ``stands_at``.
     """
     orders, packed_row, packed_products = summed
-    if max(player, bank) >= _NATURAL:
+    if max(player, bank) >= NATURAL:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
     row = _unpack_counts(packed_row, 10)

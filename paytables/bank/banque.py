@@ -11,7 +11,7 @@ or nine does not stop the third cards of the hands that must draw or have asked 
 
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
@@ -21,15 +21,16 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.baccarat import POINTS
+from paytables.bank.baccarat import NATURAL, POINTS, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
+from paytables.bank.held_hands import DRAW, STAND, HeldHands
 from paytables.bank.rules import BANK, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, format_card, rank_of
+from paytables.cards.card import rank_of
 from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import Strict
 from paytables.layout import Case, Odds, compute_mean_return, push_bet, settle_bet
-from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, may_see
+from paytables.seating import SeatedRules, may_see
 
 TABLEAUX: Final = ("tableau-1", "tableau-2")
 BOTH: Final = "both"
@@ -37,9 +38,6 @@ _BANK: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
 CARDS_MOST: Final = 9
 _FREE: Final = 5
-_NATURAL: Final = 8
-_DRAW: Final = "draw"
-_STAND: Final = "stand"
 #: The sign of a hand that stood, among the third cards in a banker's drawing table.
 _STOOD: Final = "-"
 _THIRD_CARDS: Final = _STOOD + "0123456789"
@@ -47,10 +45,10 @@ _THIRD_CARDS: Final = _STOOD + "0123456789"
 #: The answers at five points for the two tableaux.
 Answers: TypeAlias = tuple[str, str]
 EVERY_ANSWERS: Final[tuple[Answers, ...]] = (
-    (_DRAW, _DRAW),
-    (_DRAW, _STAND),
-    (_STAND, _DRAW),
-    (_STAND, _STAND),
+    (DRAW, DRAW),
+    (DRAW, STAND),
+    (STAND, DRAW),
+    (STAND, STAND),
 )
 #: How the tableaux compare with the banker: 1 wins, 0 ties, -1 loses.
 Results: TypeAlias = tuple[int, int]
@@ -227,60 +225,6 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: Results) -> Settlement
     )
 
 
-@dataclass(slots=True)
-class Felt:
-    """The hands of one round as a seat sees them: a tableau's only for its holder, until they are turned."""
-
-    holders: Mapping[str, int | None]
-    """The seat that holds the hand of each tableau; None if nobody bets on it."""
-    viewer: int | None
-    hands: dict[str, list[Card]] = field(default_factory=lambda: {name: [] for name in (_BANK, *TABLEAUX)})
-    turned: set[str] = field(default_factory=set)
-    """The hands whose cards everyone sees."""
-
-    def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
-        """Deal a card to a hand; return the animation cue. A third card lies face up."""
-        hand = self.hands[name]
-        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
-        return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
-
-    def turn(self, name: str) -> Iterator[Cue]:
-        """Turn a hand's cards face up; yield the animation cues of those that the viewer does not see yet."""
-        seen = self._list_seen_cards(name)
-        self.turned.add(name)
-        for index, card in enumerate(self.hands[name]):
-            if seen[index] == FACE_DOWN:
-                yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
-
-    def _list_seen_cards(self, name: str) -> list[str]:
-        """Return a hand's cards as the viewer sees them."""
-        holder = self.holders.get(name)
-        is_seen = name in self.turned or (holder is not None and may_see(holder, self.viewer))
-        return [
-            format_card(card) if is_seen or index >= 2 else FACE_DOWN
-            for index, card in enumerate(self.hands[name])
-        ]
-
-    def count_points(self, name: str) -> int:
-        """Return the points of a hand: the last digit of the sum of its cards' points."""
-        return sum(POINTS[rank_of(card)] for card in self.hands[name]) % 10
-
-    def compare(self, name: str) -> int:
-        """Return 1 if a tableau's hand beats the banker's, 0 if they tie, -1 if it loses."""
-        mine, banks = self.count_points(name), self.count_points(_BANK)
-        return (mine > banks) - (mine < banks)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them, the banker's first."""
-        hands = []
-        for name in self.hands:
-            cards, holder = self._list_seen_cards(name), self.holders.get(name)
-            points = {} if FACE_DOWN in cards else {"says": str(self.count_points(name))}
-            owner = {} if holder is None else describe_owner(holder, self.viewer)
-            hands.append({"id": name, "cards": cards, **points, **owner})
-        return {"kind": "table", "felt": "cards", "hands": hands}
-
-
 class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     """The rules of a playable game of banque à tout va."""
 
@@ -317,7 +261,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
-        felt = Felt({name: self.find_holder(name, bets) for name in TABLEAUX}, viewer)
+        holders = {_BANK: None, **{name: self.find_holder(name, bets) for name in TABLEAUX}}
+        felt = HeldHands(holders, viewer, count_points, face_down=2)
         for name in (*TABLEAUX, _BANK) * 2:
             yield felt.deal(name, shoe, draw)
         is_drawing = {}
@@ -328,12 +273,11 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         for name in TABLEAUX:
             if is_drawing[name]:
                 yield felt.deal(name, shoe, draw)
-            third_cards.append(POINTS[rank_of(felt.hands[name][2])] if is_drawing[name] else None)
+            third_cards.append(POINTS[rank_of(felt.cards[name][2])] if is_drawing[name] else None)
         if self.definition.banker.should_draw(felt.count_points(_BANK), third_cards):
             yield felt.deal(_BANK, shoe, draw)
-        for name in TABLEAUX:
-            yield from felt.turn(name)
-        results = (felt.compare(TABLEAUX[0]), felt.compare(TABLEAUX[1]))
+        yield from felt.turn(*TABLEAUX)
+        results = (felt.compare(TABLEAUX[0], _BANK), felt.compare(TABLEAUX[1], _BANK))
         for bet in bets:
             yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
         display = felt.to_json() | {
@@ -344,11 +288,11 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def _decide_draw(
-        self, felt: Felt, name: str, bets: Sequence[Bet]
+        self, felt: HeldHands, name: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
         """Return whether a tableau draws a third card; its holder is asked at five, and eight or nine is turned."""
         points, holder = felt.count_points(name), felt.holders[name]
-        if points >= _NATURAL:
+        if points >= NATURAL:
             yield from felt.turn(name)
         if points != _FREE or holder is None:
             return points <= _FREE
@@ -357,8 +301,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
             held = [each for each in TABLEAUX if felt.holders[each] == holder]
             prompt["advice"] = self.find_best_answers(stakes, held)[TABLEAUX.index(name)]
-        decision = Decision("banque", (_DRAW, _STAND), prompt, seat=holder)
-        return bool(decision.check((yield decision)) == _DRAW)
+        decision = Decision("banque", (DRAW, STAND), prompt, seat=holder)
+        return bool(decision.check((yield decision)) == DRAW)
 
     # ------------------------------------------------------------------ figures
     def cases(self, wager: Wager) -> Iterable[Case]:
@@ -391,7 +335,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return {
             answers: compute_mean_return(wager, self._iter_cases(wager, answers))
             for answers in EVERY_ANSWERS
-            if all(answer == _DRAW or name in held for name, answer in zip(TABLEAUX, answers, strict=True))
+            if all(answer == DRAW or name in held for name, answer in zip(TABLEAUX, answers, strict=True))
         }
 
     def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> Answers:
@@ -415,7 +359,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             found,
             strategy=f"{strategy} at five",
             simplest_strategy="draw at five",
-            simplest_rtp=returns[_DRAW, _DRAW],
+            simplest_rtp=returns[DRAW, DRAW],
             worst_rtp=min(returns.values()),
         )
 
@@ -440,7 +384,7 @@ def _compute_result_chances(
         counted: dict[tuple[bool, ...], Counter[Results]] = {}
         for answers, results in found.items():
             drawing = tuple(
-                total < _FREE or (total == _FREE and answer == _DRAW)
+                total < _FREE or (total == _FREE and answer == DRAW)
                 for total, answer in zip(totals, answers, strict=True)
             )
             if drawing not in counted:

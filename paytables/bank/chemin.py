@@ -13,7 +13,7 @@ a seat must be the same player position in every round.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Annotated, ClassVar, Final, Literal, Self
@@ -21,17 +21,18 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.baccarat import BANK_DRAWS, POINTS, compute_coup_chances
+from paytables.bank.baccarat import BANK_DRAWS, NATURAL, POINTS, compute_coup_chances, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
+from paytables.bank.held_hands import DRAW, STAND, HeldHands
 from paytables.bank.rules import BANK as BANK_NAMES
 from paytables.bank.rules import BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, format_card, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.cards.card import rank_of
+from paytables.contract import Bet, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt
 from paytables.errors import WagerError
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
-from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, may_see
+from paytables.seating import SeatedRules, may_see
 
 BANK: Final = "bank"
 BANCO: Final = "banco"
@@ -41,9 +42,6 @@ PUNTER: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 #: Players without whom no round is played (art. 11.1).
 LEAST_SEATS: Final = 4
 _FREE: Final = 5
-_NATURAL: Final = 8
-_DRAW: Final = "draw"
-_STAND: Final = "stand"
 NOT_COVERED: Final = "not covered"
 
 
@@ -153,54 +151,6 @@ class Coup:
     played: tuple[Bet, ...]
     """The bets against the bank, as far as they are covered."""
     returned: tuple[Settlement, ...]
-
-
-@dataclass(slots=True)
-class Felt:
-    """Both hands of one round as a seat sees them: its own open, until they are turned."""
-
-    coup: Coup
-    viewer: int | None
-    hands: dict[str, list[Card]] = field(default_factory=lambda: {BANK: [], HAND: []})
-    is_turned: bool = False
-
-    def get_owner(self, name: str) -> int:
-        """Return the seat that holds a hand."""
-        return self.coup.banker if name == BANK else self.coup.holder
-
-    def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
-        """Deal a card to a hand; return the animation cue. A third card lies face up."""
-        hand = self.hands[name]
-        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
-        return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
-
-    def turn(self) -> Iterator[Cue]:
-        """Turn both hands face up; yield the animation cues of the cards that the viewer does not see yet."""
-        seen = {name: self._list_seen_cards(name) for name in self.hands}
-        self.is_turned = True
-        for name, hand in self.hands.items():
-            for index, card in enumerate(hand):
-                if seen[name][index] == FACE_DOWN:
-                    yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
-
-    def _list_seen_cards(self, name: str) -> list[str]:
-        """Return a hand's cards as the viewer sees them."""
-        is_seen = self.is_turned or may_see(self.get_owner(name), self.viewer)
-        return [format_card(card) if is_seen else FACE_DOWN for card in self.hands[name]]
-
-    def count_points(self, name: str) -> int:
-        """Return the points of a hand: the last digit of the sum of its cards' points."""
-        return sum(POINTS[rank_of(card)] for card in self.hands[name]) % 10
-
-    def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them, the bank's first."""
-        hands = []
-        for name in self.hands:
-            cards = self._list_seen_cards(name)
-            points = {} if FACE_DOWN in cards else {"says": str(self.count_points(name))}
-            owner = {"seat": self.get_owner(name)} | describe_owner(self.get_owner(name), self.viewer)
-            hands.append({"id": name, "cards": cards, **points, **owner})
-        return {"kind": "table", "felt": "cards", "hands": hands, "banco": self.coup.banco}
 
 
 @dataclass(frozen=True)
@@ -323,27 +273,26 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         yield from coup.returned
-        felt = Felt(coup, viewer)
+        felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
         for name in (HAND, BANK, HAND, BANK):
             yield felt.deal(name, shoe, draw)
         points, banks = felt.count_points(HAND), felt.count_points(BANK)
-        is_over, third = max(points, banks) >= _NATURAL, None
+        is_over, third = max(points, banks) >= NATURAL, None
         if points == _FREE and not is_over:
             prompt = felt.to_json() | {"hand": HAND}
             if may_see(coup.holder, viewer):
                 prompt["advice"] = self._find_best_answer()
-            decision = Decision("chemin-de-fer", (_DRAW, _STAND), prompt, seat=coup.holder)
-            is_drawing = decision.check((yield decision)) == _DRAW
+            decision = Decision("chemin-de-fer", (DRAW, STAND), prompt, seat=coup.holder)
+            is_drawing = decision.check((yield decision)) == DRAW
         else:
             is_drawing = points < _FREE and not is_over
-        yield from felt.turn()
+        yield from felt.turn(BANK, HAND)
         if is_drawing:
             yield felt.deal(HAND, shoe, draw)
-            third = POINTS[rank_of(felt.hands[HAND][2])]
+            third = POINTS[rank_of(felt.cards[HAND][2])]
         if not is_over and third in BANK_DRAWS[banks]:
             yield felt.deal(BANK, shoe, draw)
-        difference = felt.count_points(HAND) - felt.count_points(BANK)
-        result = (difference > 0) - (difference < 0)
+        result = felt.compare(HAND, BANK)
         for bet in (Bet(BANK, coup.banco, coup.banker), *coup.played):
             yield self._settle(bet, result)
         display = felt.to_json() | {"result": {1: HAND, 0: "tie", -1: BANK}[result]}
@@ -382,7 +331,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every possible result of a wager, as the bank and against it, whatever is answered at five."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        for answer in (_DRAW, _STAND):
+        for answer in (DRAW, STAND):
             yield from self._iter_cases(stakes, answer)
             yield from self._iter_cases(stakes, answer, is_banker=False)
 
@@ -404,7 +353,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_best_answer(self) -> str:
         """Return the answer at five that wins the most against the bank's table, from a fresh shoe."""
         chances = _compute_result_chances(self.definition.shoe.decks)
-        return max((_DRAW, _STAND), key=lambda answer: chances[answer][1] - chances[answer][-1])
+        return max((DRAW, STAND), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of a bet that is covered: of the best, the usual and the worst answers at five.
@@ -421,13 +370,13 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if BANK in stakes:
             return found
         returns = {
-            answer: compute_mean_return(wager, self._iter_cases(stakes, answer)) for answer in (_DRAW, _STAND)
+            answer: compute_mean_return(wager, self._iter_cases(stakes, answer)) for answer in (DRAW, STAND)
         }
         return replace(
             found,
             strategy=f"{self._find_best_answer()} at five",
             simplest_strategy="draw at five",
-            simplest_rtp=returns[_DRAW],
+            simplest_rtp=returns[DRAW],
             worst_rtp=min(returns.values()),
         )
 
@@ -446,7 +395,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
     """Return the chances that the hand beats the bank (1), ties (0) and loses (-1), by the answer at five."""
     found: dict[str, dict[int, Fraction]] = {}
-    for answer, stands_at in ((_DRAW, _FREE + 1), (_STAND, _FREE)):
+    for answer, stands_at in ((DRAW, _FREE + 1), (STAND, _FREE)):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
         for coup, chance in compute_coup_chances(decks, stands_at).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance

@@ -5,8 +5,8 @@ wins even money less 5 % of the stake, counted on the next higher multiple of te
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
@@ -17,18 +17,20 @@ from pydantic import model_validator
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.baccarat import Commission
+from paytables.bank.held_hands import DRAW, STAND, HeldHands
 from paytables.bank.rules import BANK, PLAYER, Hands, SeatedBankRules, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, format_card, rank_of
+from paytables.cards.card import Card, Shoe, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
-from paytables.seating import FACE_DOWN, describe_owner, format_hand_id, may_see
+from paytables.seating import format_hand_id, may_see
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
 _WITHOUT: Final = (5, 6, 7, 8)
 _BANK_DRAWS: Final = 5
 _CARDS: Final = 3
+_BANK: Final = "bank"
 
 #: The player's answer with a hand of three cards, given the cards' points in order.
 Answer: TypeAlias = Callable[[tuple[int, ...]], str]
@@ -66,62 +68,10 @@ class SuperPanDefinition(BankDefinition):
         return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
 
 
-@dataclass(slots=True)
-class Felt:
-    """The hands of one round of Super Pan 9 as a seat sees them: its own open, the others face down until the end."""
-
-    hands: dict[int, list[Card]]
-    """The cards of each seat."""
-    bank: list[Card]
-    viewer: int | None
-    turned: bool = False
-    """Whether all players have finished and the hands are turned (s. 61)."""
-
-    def deal(self, seat: int | None, shoe: Shoe, draw: Draw) -> Cue:
-        """Deal a card to a seat, or to the bank if it is None; return the animation cue."""
-        hand, name = (self.bank, "bank") if seat is None else (self.hands[seat], format_hand_id(seat))
-        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
-        card = format_card(hand[-1]) if self._is_open(seat) else FACE_DOWN
-        return Cue("deal", {"hand": name, "card": card})
-
-    def _is_open(self, seat: int | None) -> bool:
-        """Return whether the viewer sees the cards of a seat, or of the bank if it is None."""
-        return self.turned or (seat is not None and may_see(seat, self.viewer))
-
-    def turn_all(self) -> Iterator[Cue]:
-        """Turn the bank's cards, then those of the other seats; yield the animation cues."""
-        hidden = {"bank": self.bank} | {
-            format_hand_id(seat): hand for seat, hand in self.hands.items() if not self._is_open(seat)
-        }
-        self.turned = True
-        for name, hand in hidden.items():
-            for index, card in enumerate(hand):
-                yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
-
-    def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them, the bank's first, and the points of the viewer's hand."""
-        shown = [self._describe("bank", self.bank, None)]
-        shown += [self._describe(format_hand_id(seat), hand, seat) for seat, hand in self.hands.items()]
-        own = self.hands[next(iter(self.hands)) if self.viewer is None else self.viewer]
-        return {"kind": "table", "felt": "cards", "result": str(_count_points(own)), "hands": shown}
-
-    def _describe(self, name: str, hand: Sequence[Card], seat: int | None) -> dict[str, object]:
-        """Return one hand as the screen shows it, with its points if it is open."""
-        is_open = self._is_open(seat)
-        cards = [format_card(card) if is_open else FACE_DOWN for card in hand]
-        points = {"says": str(_count_points(hand))} if is_open else {}
-        return {
-            "id": name,
-            "cards": cards,
-            **points,
-            **({} if seat is None else describe_owner(seat, self.viewer)),
-        }
-
-
 class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
-    hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
+    hands: ClassVar[Hands] = ((_BANK, BANK, 4), ("player", PLAYER, 4))
 
     def bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
@@ -131,25 +81,28 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
-        felt = Felt({bet.seat: [] for bet in bets}, [], viewer)
+        names = {bet.seat: format_hand_id(bet.seat) for bet in bets}
+        holders = {_BANK: None, **{name: seat for seat, name in names.items()}}
+        felt = HeldHands(holders, viewer, _count_points, face_down=_CARDS + 1)
         for _ in range(_CARDS):
-            for bet in bets:
-                yield felt.deal(bet.seat, shoe, draw)
-            yield felt.deal(None, shoe, draw)
+            for name in (*names.values(), _BANK):
+                yield felt.deal(name, shoe, draw)
+        own = names[bets[0].seat if viewer is None else viewer]
         for bet in bets:
-            points = tuple(sorted(POINTS[rank_of(card)] for card in felt.hands[bet.seat]))
-            prompt = felt.to_json()
+            name = names[bet.seat]
+            points = tuple(sorted(POINTS[rank_of(card)] for card in felt.cards[name]))
+            prompt = _build_display(felt, own)
             if may_see(bet.seat, viewer):
                 prompt["advice"] = self.advice(points, bet.credits)
-            decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
-            if decision.check((yield decision)) == "draw":
-                yield felt.deal(bet.seat, shoe, draw)
-        yield from felt.turn_all()
-        if _count_points(felt.bank) <= _BANK_DRAWS:
-            yield felt.deal(None, shoe, draw)
+            decision = Decision("super-pan", (STAND, DRAW), prompt, seat=bet.seat)
+            if decision.check((yield decision)) == DRAW:
+                yield felt.deal(name, shoe, draw)
+        yield from felt.turn(*holders)
+        if felt.count_points(_BANK) <= _BANK_DRAWS:
+            yield felt.deal(_BANK, shoe, draw)
         for bet in bets:
-            yield self._settle_bet(bet, _count_points(felt.hands[bet.seat]), _count_points(felt.bank))
-        return Outcome(display=felt.to_json())
+            yield self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(_BANK))
+        return Outcome(display=_build_display(felt, own))
 
     def _settle_bet(self, bet: Bet, player: int, bank: int) -> Settlement:
         """Return the settlement of a bet by the points of its player's and the bank's hand."""
@@ -167,11 +120,8 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
         It is computed for a fresh shoe.
         """
         stand, drawn = _compute_chances(hand, self.definition.shoe.decks)
-        return (
-            "draw"
-            if self._compute_stake_value(drawn, stake) > self._compute_stake_value(stand, stake)
-            else "stand"
-        )
+        should_draw = self._compute_stake_value(drawn, stake) > self._compute_stake_value(stand, stake)
+        return DRAW if should_draw else STAND
 
     def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
         """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
@@ -183,7 +133,7 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
         """Return every case of a Super Pan 9 round, once if the player draws a card and once if not."""
-        return (*self._iter_cases(wager, lambda _: "draw"), *self._iter_cases(wager, lambda _: "stand"))
+        return (*self._iter_cases(wager, lambda _: DRAW), *self._iter_cases(wager, lambda _: STAND))
 
     def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
         """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
@@ -192,7 +142,7 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
         total = comb(sum(counts), _CARDS)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS):
             dealt = Fraction(_count_ways(counts, hand), total)
-            chances = _compute_chances(hand, decks)[answer(hand) == "draw"]
+            chances = _compute_chances(hand, decks)[answer(hand) == DRAW]
             for won, chance in chances.items():
                 if chance * dealt:
                     yield Case(chance * dealt, [self._settle_bet(bet, won, 0)])
@@ -201,12 +151,12 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
         """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers."""
         found = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        opposite = {"draw": "stand", "stand": "draw"}
+        opposite = {DRAW: STAND, STAND: DRAW}
         worst = compute_mean_return(
             wager, self._iter_cases(wager, lambda hand: opposite[self.advice(hand, wager.credits)])
         )
-        by_bank = self._iter_cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
-        draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == "draw"]
+        by_bank = self._iter_cases(wager, lambda hand: DRAW if sum(hand) % 10 <= _BANK_DRAWS else STAND)
+        draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == DRAW]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             found,
@@ -215,6 +165,11 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
             simplest_rtp=compute_mean_return(wager, by_bank),
             worst_rtp=worst,
         )
+
+
+def _build_display(felt: HeldHands, own: str) -> dict[str, object]:
+    """Return the hands as the screen shows them, with the points of the viewer's own hand as the result."""
+    return felt.to_json() | {"result": str(felt.count_points(own))}
 
 
 def _count_points(hand: Sequence[Card]) -> int:

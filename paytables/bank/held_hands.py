@@ -1,0 +1,77 @@
+"""The hands of a round of a baccarat-like game in which seats hold hands: what each seat sees, and what is drawn."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from paytables.cards.card import Card, Shoe, format_card
+from paytables.contract import Cue, Draw
+from paytables.seating import FACE_DOWN, describe_owner, may_see
+
+#: The answers of the seat that holds a hand.
+DRAW: Final = "draw"
+STAND: Final = "stand"
+
+
+@dataclass(slots=True)
+class HeldHands:
+    """The hands of one round as a seat sees them: its own, and those that are turned."""
+
+    holders: Mapping[str, int | None]
+    """The seat that holds each hand, None for a hand that no seat holds; in the order on the screen."""
+    viewer: int | None
+    """The seat that sees them; None if one player plays alone."""
+    count: Callable[[Sequence[Card]], int]
+    """Returns the points of a hand."""
+    face_down: int
+    """The number of the first cards of a hand that lie face down until it is turned; the others lie face up."""
+    cards: dict[str, list[Card]] = field(init=False)
+    turned: set[str] = field(default_factory=set)
+    """The hands whose cards everyone sees."""
+
+    def __post_init__(self) -> None:
+        """Begin with empty hands."""
+        self.cards = {name: [] for name in self.holders}
+
+    def deal(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
+        """Deal a card to a hand; return the animation cue."""
+        hand = self.cards[name]
+        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
+        return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
+
+    def turn(self, *names: str) -> Iterator[Cue]:
+        """Turn hands face up; yield the animation cues of the cards that the viewer does not see yet."""
+        for name in names:
+            seen = self._list_seen_cards(name)
+            self.turned.add(name)
+            for index, card in enumerate(self.cards[name]):
+                if seen[index] == FACE_DOWN:
+                    yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
+
+    def count_points(self, name: str) -> int:
+        """Return the points of a hand."""
+        return self.count(self.cards[name])
+
+    def compare(self, name: str, other: str) -> int:
+        """Return 1 if a hand beats the other, 0 if they tie, -1 if it loses."""
+        points, others = self.count_points(name), self.count_points(other)
+        return (points > others) - (points < others)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the hands as the screen shows them, with the points of those that the viewer sees whole."""
+        hands = []
+        for name, holder in self.holders.items():
+            cards = self._list_seen_cards(name)
+            points = {} if FACE_DOWN in cards else {"says": str(self.count_points(name))}
+            owner = {} if holder is None else describe_owner(holder, self.viewer)
+            hands.append({"id": name, "cards": cards, **points, **owner})
+        return {"kind": "table", "felt": "cards", "hands": hands}
+
+    def _list_seen_cards(self, name: str) -> list[str]:
+        """Return a hand's cards as the viewer sees them."""
+        holder = self.holders[name]
+        is_open = name in self.turned or (holder is not None and may_see(holder, self.viewer))
+        return [
+            format_card(card) if is_open or index >= self.face_down else FACE_DOWN
+            for index, card in enumerate(self.cards[name])
+        ]
