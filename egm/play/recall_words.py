@@ -11,10 +11,11 @@ from paytables import Game, Settlement, Wager
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
 #: Settlement names that exist at any table; all other names are pays of the game itself.
-_SETTLED: Final = frozenset(
+#: The names of settlements that have a text of the screen, ``felt.as_...``; all others are pays of the game itself.
+SETTLED: Final = frozenset(
     {
-        *("won", "lost", "push", "half", "freed", "insured", "void", "taken down"),
-        *("folded", "withdrawn", "surrender", "surrendered"),
+        *("won", "lost", "push", "half", "half won", "freed", "insured", "void", "taken down", "not covered"),
+        *("folded", "withdrawn", "surrender", "surrendered", "one pair", "two pairs"),
         *("natural", *(f"by {points}" for points in range(4, 10)), "won with six", "three of a rank"),
     }
 )
@@ -153,7 +154,7 @@ def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any)
 
 def _describe_settlement(presentation: Mapping[str, Any], name: str) -> Words:
     """Return the result of a table bet as text: won, lost and the like, or a pay of the game itself."""
-    if name in _SETTLED:
+    if name in SETTLED:
         return say_code("felt", f"as_{name.replace(' ', '_')}")
     return _find_entry_name(presentation.get("pays", ()), "name", name)
 

@@ -25,6 +25,7 @@ from egm.kernel.messages import Decision, Hello
 from egm.links.sas.reader import Reader, Readings
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
+from egm.play.recall_words import SETTLED
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_standing_tables
 from egm.play.showing import find_question
@@ -415,6 +416,9 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
         staked_cents = sum(int(each.get("staked", 0)) for each in over.settlements) * cents
         spots = {spot.id for spot in rules_of(game).layout()} or {""}
         assert {each.get("spot", "") for each in over.settlements} <= spots
+        pay_names = {pay["name"] for pay in rules_of(game).presentation().get("pays", ())}
+        if rules_of(game).layout():
+            assert {str(each["name"]) for each in over.settlements} <= SETTLED | pay_names
         if staked_cents:  # a game of spots: each stake is decided once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
         back_cents = sum(int(each["credits"]) for each in over.settlements) * cents

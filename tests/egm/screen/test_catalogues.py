@@ -12,6 +12,7 @@ from egm.kernel.events import State
 from egm.kernel.faults import FAULTS, get_fault
 from egm.kernel.rules import Refusal
 from egm.kernel.significance import Effect
+from egm.play.recall_words import SETTLED
 from egm.profiles import load_profile
 from egm.screen.text import (
     CATALOGUES,
@@ -40,6 +41,12 @@ def test_both_catalogues_have_the_same_keys_and_names_in_braces():
 
 
 @pytest.mark.requirement("C-18")
+@pytest.mark.requirement("E-01")
+def test_the_recall_page_and_the_screen_have_texts_for_the_same_settlements():
+    texts = {key.removeprefix("felt.as_") for key in read_catalogue("en") if key.startswith("felt.as_")}
+    assert texts == {name.replace(" ", "_") for name in SETTLED}
+
+
 def test_no_text_is_empty_and_french_is_not_english():
     english, french = read_catalogue("en"), read_catalogue("fr")
     assert all(text.strip() for text in (*english.values(), *french.values()))
