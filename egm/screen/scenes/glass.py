@@ -9,6 +9,7 @@ from egm.screen.outcome import Field, Prize, compute_prize_at_bet
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.felt_glass import draw_felt_glasses
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
+from egm.screen.scenes.limits_sign import draw_limits_sign, format_table_limits
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_caption
@@ -71,7 +72,10 @@ def draw_glasses(stage: Stage) -> None:
     on_strip = stage.layout.is_telephone and stage.view.table is not None
     right = stage.layout.right if on_strip else draw_levels(stage, stage.layout.right)
     if is_wheel(stage) or stage.view.table is not None:
-        draw_wheel_glasses(stage) if is_wheel(stage) else draw_felt_glasses(stage, right)
+        if is_wheel(stage):
+            draw_wheel_glasses(stage)
+        else:
+            draw_felt_glasses(stage, draw_limits_sign(stage, right, _find_small_print_height(stage.layout)))
         _draw_small_print(stage, stage.layout.right)
         return
     if field is None:
@@ -238,16 +242,25 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     if game is None or snapshot is None:
         return
     p = stage.painter
-    unit = stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))
+    facts = [stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))]
+    limits = format_table_limits(stage)
+    if limits is not None:
+        facts.append(stage.texts.say("felt.limits", least=limits[0], most=limits[1]))
     defect = stage.texts.say(f"defect.{snapshot.defect}")
     foot, left = _find_small_print_height(stage.layout), stage.layout.left
     if rect[2] <= 0:  # Both texts stand below the only panel.
         x, y, w, h = left
         rect, left = (x + w / 2, y, w / 2, h), (x, y, w / 2, h)
-    for (x, y, w, h), words, style in (
-        (rect, unit, Style("strong", "caption", "text")),
-        (left, defect, Style("text", "caption", "text_dim")),
+    strong = Style("strong", "caption", "text")
+    on_one_line = "  \u00b7  ".join(facts)
+    if stage.layout.is_telephone or p.measure(on_one_line, strong) <= rect[2] - 36:
+        facts = [on_one_line]
+    for (x, y, w, h), lines, style in (
+        (rect, facts, strong),
+        (left, [defect], Style("text", "caption", "text_dim")),
     ):
         line = y + h - foot + 4
         p.shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
-        p.label(words, (x + 18, line + 3, w - 36, foot - 11), style)
+        high = (foot - 11) / len(lines)
+        for i, words in enumerate(lines):
+            p.label(words, (x + 18, line + 3 + i * high, w - 36, high), style)

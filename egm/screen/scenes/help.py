@@ -17,6 +17,7 @@ from egm.screen.scenes.chart import draw_chart, find_strategy_chart
 from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.glass import find_base_field, format_prize_name
 from egm.screen.scenes.keno import format_catch_award
+from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
 from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
 from egm.screen.scenes.pays import draw_pays, list_pays
@@ -25,7 +26,6 @@ from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
 from egm.screen.scenes.stage import Stage, draw_button, draw_caption, draw_rim_panel, format_stage_name
 from egm.screen.scenes.status import format_help_line, format_return
 from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel
-from egm.screen.table import build_limits
 from egm.screen.view import Action, list_offered_costs
 
 #: The most feature-triggering prizes pictured with the rules.
@@ -261,19 +261,13 @@ def describe_bet_limits(stage: Stage) -> str:
     if snapshot is None:
         return ""
     cents = snapshot.denomination_cents
-    if view.table is None or not view.table.spots:
+    limits = format_table_limits(stage)
+    if limits is None:
         lowest_text, highest_text = (
             stage.texts.number(of(list_offered_costs(view), default=0)) for of in (min, max)
         )
         return say("help.unit", amount=stage.money(cents), least=lowest_text, most=highest_text)
-    limits = build_limits(snapshot)
-    spots = [limits.spot(spot) for spot in view.table.spots.values() if not spot.added]
-    lowest, highest = min(spot.least for spot in spots), max(spot.most for spot in spots)
-    limits_ = {
-        "least": stage.money(max(lowest, limits.least_here) * cents),
-        "most": stage.money(min(highest, limits.most_here or highest) * cents),
-    }
-    words = say("help.unit_table", amount=stage.money(cents), **limits_)
+    words = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
     if snapshot.most_staked_cents is None:
         return words
     return f"{words} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"

@@ -1,0 +1,133 @@
+"""The minimum and maximum bet of a table, always readable at the table (by-law ss. 9, 72 and 95.5).
+
+The small print names the lowest and the highest bet of the whole table. On a landscape screen, a sign also lists the
+limits of each group of bets.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from egm.screen.painter import Rect, Style
+from egm.screen.scenes.hand import format_group_name, lay_out_hand_keys
+from egm.screen.scenes.stage import Stage
+from egm.screen.table import Spot, build_limits
+
+#: Height of a line of the sign, and the space above it and between names and limits, in units.
+_LINE: Final = 28.0
+_SPACE: Final = 8.0
+#: With room for this many lines, the sign stands below the chip keys, otherwise on the right.
+_LEAST_LINES: Final = 4
+#: At most this many lines stand on the right.
+_MOST_LINES: Final = 7
+_STYLE: Final = Style("strong", "caption", "text")
+
+
+def format_table_limits(stage: Stage) -> tuple[str, str] | None:
+    """Return the lowest and the highest bet that a spot of the table accepts, as amounts; None without spots."""
+    snapshot, table = stage.view.snapshot, stage.view.table
+    if snapshot is None or table is None or not table.spots:
+        return None
+    limits, unit_cents = build_limits(snapshot), snapshot.denomination_cents
+    spots = [limits.spot(spot) for spot in table.spots.values() if not spot.added]
+    lowest, highest = min(spot.least for spot in spots), max(spot.most for spot in spots)
+    return (
+        stage.money(max(lowest, limits.least_here) * unit_cents),
+        stage.money(min(highest, limits.most_here or highest) * unit_cents),
+    )
+
+
+def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
+    """Return the limits of the table's bets: the names of the bets with the same limits, and these limits."""
+    snapshot, table = stage.view.snapshot, stage.view.table
+    if snapshot is None or table is None:
+        return []
+    limits = build_limits(snapshot)
+    groups: dict[tuple[int, int], list[str]] = {}
+    for spots in table.groups.values():
+        by_limits: dict[tuple[int, int], list[Spot]] = {}
+        for spot in map(limits.spot, spots):
+            if not spot.added:
+                maximum = spot.most if limits.most_here is None else min(spot.most, limits.most_here)
+                by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
+        for amounts, same in by_limits.items():
+            groups.setdefault(amounts, []).append(format_group_name(stage, tuple(same)))
+    return [
+        (list(dict.fromkeys(names)), _format_amounts(stage, amounts)) for amounts, names in groups.items()
+    ]
+
+
+def _join_names(stage: Stage, names: list[str], style: Style, width: float) -> str:
+    """Return as many of the names as fit into the width, at least the first; an ellipsis stands for the others."""
+    for count in range(len(names), 0, -1):
+        words = ", ".join(names[:count]) + (" \u2026" if count < len(names) else "")
+        if count == 1 or stage.painter.measure(words, style) <= width:
+            return words
+    return ""
+
+
+def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
+    assert stage.view.snapshot is not None  # Rows exist only with a snapshot.
+    least, most = (stage.money(each * stage.view.snapshot.denomination_cents) for each in amounts)
+    return least if least == most else f"{least}\u2013{most}"
+
+
+def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
+    """Draw the limits of each group of bets, and return the part of the right panel that remains free.
+
+    The sign stands below the chip keys. If these leave too little room, it stands at the foot of the right panel.
+    ``foot`` is the height of the panels' small print. A portrait screen and a telephone have no room for the sign.
+    """
+    rows = list_limit_rows(stage)
+    if not rows or stage.layout.is_portrait:
+        return right
+    x, y, w, h = stage.layout.left
+    bottom = max((rect[1] + rect[3] for rect, _ in lay_out_hand_keys(stage.view, stage.layout)), default=y)
+    below_keys: Rect = (x + 18, bottom + _SPACE, w - 36, y + h - foot - bottom - _SPACE)
+    lines = _lay_out_lines(stage, rows, w - 36)
+    room = int(below_keys[3] // _LINE)
+    if room >= min(len(lines), _LEAST_LINES):
+        _draw_lines(stage, _shorten(stage, lines, room), below_keys)
+        return right
+    lines = _shorten(stage, lines, _MOST_LINES)
+    x, y, w, h = right
+    high = len(lines) * _LINE
+    _draw_lines(stage, lines, (x + 18, y + h - foot - high, w - 36, high))
+    return (x, y, w, h - high)
+
+
+def _shorten(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+    """Return at most ``room`` lines. If some are left out, the last one says how to see the limits of the others."""
+    if len(lines) <= room:
+        return lines
+    shown = lines[: room - 1]
+    while not shown[-1][1] and len(shown) > 1:  # a name whose limits are left out
+        shown.pop()
+    return [*shown, (stage.texts.say("felt.limits_more"), "")]
+
+
+def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], wide: float) -> list[tuple[str, str]]:
+    """Return the lines of the sign, its heading first. A name that does not fit beside its limits has its own line."""
+    p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
+    for names, amounts in rows:
+        room = wide - p.measure(amounts, _STYLE) - _SPACE
+        words = _join_names(stage, names, _STYLE, room)
+        if p.measure(words, _STYLE) <= room:
+            lines.append((words, amounts))
+        else:
+            lines += [(_join_names(stage, names, _STYLE, wide), ""), ("", amounts)]
+    return lines
+
+
+def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
+    p, (x, y, w, _) = stage.painter, rect
+    for i, (words, amounts) in enumerate(lines):
+        middle = y + (i + 0.5) * _LINE
+        p.text(
+            words,
+            (x, middle),
+            _STYLE if i else replace(_STYLE, paint=stage.look.accent),
+            align="left",
+            width=w,
+        )
+        if amounts:
+            p.text(amounts, (x + w, middle), replace(_STYLE, paint="meter"), align="right", width=w)

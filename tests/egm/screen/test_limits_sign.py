@@ -1,0 +1,64 @@
+"""The minimum and maximum bets of a table are always readable on its screen (by-law ss. 9, 72 and 95.5)."""
+
+import pygame
+import pytest
+from rigs.painters import TextPainter
+
+from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
+from egm.screen.picture import Picture
+from egm.screen.scenes.limits_sign import format_table_limits, list_limit_rows
+from egm.screen.scenes.stage import Stage
+from egm.screen.text import Texts
+from paytables import list_table_games, load_game
+from tools.dev.gallery.felts import felt, felt_scenes
+from tools.lab.views import build_idle_view
+
+LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "telephone": build_telephone_layout(390, 700)}
+TABLES = tuple(name for name in list_table_games() if load_game(name).presentation()["spots"])
+
+
+class RecordingPainter(TextPainter):
+    """A painter that lists the texts it draws."""
+
+    def __init__(self, theme):
+        super().__init__(theme)
+        self.texts = []
+
+    def text(self, words, at, style, **more):
+        self.texts.append(words)
+        return super().text(words, at, style, **more)
+
+
+@pytest.mark.requirement("S-04")
+@pytest.mark.parametrize("name", TABLES)
+def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(theme, name):
+    _, view = felt(name)
+    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE, build_idle_view((view,), view, "en"))
+    rows = list_limit_rows(stage)
+    cents = stage.view.snapshot.denomination_cents
+    for spot in stage.view.table.spots.values():
+        if not spot.added:
+            least, most = (
+                stage.money(each * cents) for each in (spot.least, spot.most - spot.most % spot.step)
+            )
+            assert any(amounts in {least, f"{least}\u2013{most}"} for _, amounts in rows), spot.id
+    assert all(names for names, _ in rows)
+
+
+@pytest.mark.requirement("S-04")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-craps", "monaco-roulette-european"])
+def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme, name, layout):
+    picture = Picture(theme, layout=LAYOUTS[layout])
+    for scene, view in felt_scenes(*felt(name), "en", theme, LAYOUTS[layout]):
+        if scene.startswith("help"):
+            continue
+        painter = picture.painter = RecordingPainter(theme)
+        picture.draw(pygame.Surface(picture.pixels), view)
+        stage = picture._build_stage(view)
+        least, most = format_table_limits(stage)
+        assert any(f"Bets of {least} to {most}" in words for words in painter.texts), scene
+        if layout == "landscape":
+            assert "BET LIMITS" in painter.texts, scene
+            _, amounts = list_limit_rows(stage)[0]
+            assert amounts in painter.texts, scene
