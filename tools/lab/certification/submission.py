@@ -52,6 +52,7 @@ PAGES: Final[Mapping[str, str]] = {
     "architecture.md": "ARCHITECTURE.md",
     "changes.md": "CHANGELOG.md",
     "computer.md": "docs/image.md",
+    "image-tests.md": "docs/image-tests.md",
     "conformance.md": "CONFORMANCE.md",
     "generator.md": "rng/README.md",
     "libraries.txt": "requirements.txt",
