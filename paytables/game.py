@@ -87,7 +87,7 @@ class Rules(Protocol):
         """Return the number of seats with bets without which no round is played."""
 
     @property
-    def keeps_seats(self) -> bool:
+    def has_fixed_seats(self) -> bool:
         """Return whether a seat is the same player position in every round, because the table state names seats."""
 
     @property

@@ -40,7 +40,7 @@ class Tableless:
         return 1
 
     @property
-    def keeps_seats(self) -> bool:
+    def has_fixed_seats(self) -> bool:
         """Return False: no table state names a seat, so a seat may be another player position in the next round."""
         return False
 

@@ -82,7 +82,7 @@ def settle_absent(
         else:
             ledgers.paper.dispute_lost_paper("the acceptor is gone")
     if ordered_payout is not None and "hopper" not in kinds:
-        payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, doubt="the hopper is gone")
+        payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
         handle(Event(EventType.COINS_PAID, payout))
     for code in list(machine.faults):
         kind = code.partition(".")[0]

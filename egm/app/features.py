@@ -13,7 +13,7 @@ from egm.kernel.rules import Refusal
 from egm.links.feature import LINKS
 from egm.memory_clear.claims import WITH, list_claim_makers
 from egm.money.feature import MONEY
-from egm.money.value_in import no_ticket_is_asked
+from egm.money.value_in import no_ticket_query_waits
 from egm.play.feature import PLAY
 from egm.play.table_rules import TABLES
 from egm.progressive.feature import PROGRESSIVE
@@ -29,7 +29,7 @@ from egm.staff.service.menu import Menu
 #: before the machine's own payouts, a closed table before any bet.
 FEATURES: Final = Features(
     (
-        build_device_tests_feature(no_ticket_is_asked),
+        build_device_tests_feature(no_ticket_query_waits),
         INTEGRITY,
         STAFF,
         PROGRESSIVE,

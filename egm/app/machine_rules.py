@@ -48,7 +48,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.MACHINE_CHANGED, LISTENING, (), (), Next.DERIVED),
     # ------------------------------------------------------------------ nothing more to do: also what is said
     # late events of a game or page that is gone
-    Rule((EventType.AFTER_EVENT, EventType.AT_REST, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
+    Rule((EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
 
 MACHINE: Final = Feature(

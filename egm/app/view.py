@@ -134,7 +134,7 @@ def _build_handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace(machine, request):
-        ticket = "asked" if ticket_instead.ticket_is_asked(machine, request) else "offered"
+        ticket = "asked" if ticket_instead.ticket_is_requested(machine, request) else "offered"
     return Handpay(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,

@@ -79,20 +79,20 @@ class EscrowLedger(Protocol):
 class CoinLedger(Protocol):
     """Durable record of how far a coin acceptor's numbered events are credited; coins have no escrow."""
 
-    def position(self) -> int | None:
-        """Return the position of the last credited event, in the driver's own encoding; None before the first."""
+    def event_mark(self) -> int | None:
+        """Return the mark of the last credited event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
+        self, coins: tuple[tuple[int, bool], ...], event_mark: int, disputed: "DisputedCoins | None" = None
     ) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and store the new event position, in one transaction.
+        """Credit ``(amount_cents, to_hopper)`` for each coin and store the new event mark, in one transaction.
 
-        With ``doubt`` it also opens a disputed amount.
+        With ``disputed`` it also opens a disputed amount.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinDoubt:
+class DisputedCoins:
     """Coins that cannot be credited: why, and the bounds of their value."""
 
     why: str
@@ -128,10 +128,10 @@ class PayoutLedger(Protocol):
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record how many coins of the payout are known to have left the hopper."""
 
-    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
+    def finished(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout with the number of coins that the hopper counted out, and reduce the credit meter by them.
 
-        ``doubt``: why the whereabouts of the other coins are unknown; their value is then a disputed amount.
+        ``uncertainty``: why the whereabouts of the other coins are unknown; their value is then a disputed amount.
         """
 
     def close_unordered_payout(self, payout_id: str) -> None:

@@ -9,7 +9,7 @@ from egm.devices.interface import Content, PrintState, TicketJob
 from egm.devices.ledgers import (
     AFTER,
     CLOSED,
-    CoinDoubt,
+    DisputedCoins,
     EscrowPhase,
     EscrowRecord,
     LedgerOrderError,
@@ -95,24 +95,24 @@ class TransientEscrowLedger:
 
 
 class TransientCoinLedger:
-    """Coin ledger in memory. ``coins`` lists the credited coins and their destinations, ``doubts`` the others."""
+    """Coin ledger in memory. ``coins`` lists the credited coins and their destinations, ``disputed`` the others."""
 
     def __init__(self) -> None:
-        self._position: int | None = None
+        self._event_mark: int | None = None
         self.coins: list[tuple[int, bool]] = []
-        self.doubts: list[CoinDoubt] = []
+        self.disputed: list[DisputedCoins] = []
 
-    def position(self) -> int | None:
-        """Return the position of the last credited coin event, or None before the first."""
-        return self._position
+    def event_mark(self) -> int | None:
+        """Return the mark of the last credited coin event, or None before the first."""
+        return self._event_mark
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
+        self, coins: tuple[tuple[int, bool], ...], event_mark: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """List the credited coins and any ``doubt`` about others, and store the new event position."""
+        """List the credited coins and any disputed ones, and store the new event mark."""
         self.coins.extend(coins)
-        self.doubts += [] if doubt is None else [doubt]
-        self._position = position
+        self.disputed += [] if disputed is None else [disputed]
+        self._event_mark = event_mark
 
 
 class TransientPayoutLedger:
@@ -144,14 +144,14 @@ class TransientPayoutLedger:
         """Store how many coins of the open payout have left. Raises LedgerOrderError if it is not open."""
         self._record = replace(self._require_record(payout_id), paid_coins=paid_coins)
 
-    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Close the open payout with its coins; with ``doubt``, list the others as disputed.
+    def finished(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+        """Close the open payout with its coins; with ``uncertainty``, list the others as disputed.
 
         Raises LedgerOrderError if it is not open.
         """
         record, self._record = self._require_record(payout_id), None
         self.paid[payout_id] = paid_coins
-        if doubt:
+        if uncertainty:
             self.disputed[payout_id] = record.coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:

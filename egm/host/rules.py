@@ -22,13 +22,13 @@ from egm.host.transfers import (
     give_lock_its_turn,
     give_order_its_turn,
     host_takes_cash_out,
-    lock_is_asked,
     offer_to_host,
     order_is_open,
     pass_cash_out_on,
     refuse_transfer,
     restricted_has_expired,
     take_lock,
+    transfer_lock_is_requested,
 )
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
@@ -45,12 +45,12 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, AWAKE, (order_is_open,), (cancel_transfer,)),
-    Rule(EventType.LOCK_REQUESTED, TRANSFERRING, (lock_is_asked,), (take_lock,), State.LOCKED),
-    Rule(EventType.LOCK_ENDED, AWAKE, (lock_is_asked,), (end_lock,), Next.DERIVED),
+    Rule(EventType.LOCK_REQUESTED, TRANSFERRING, (transfer_lock_is_requested,), (take_lock,), State.LOCKED),
+    Rule(EventType.LOCK_ENDED, AWAKE, (transfer_lock_is_requested,), (end_lock,), Next.DERIVED),
     Rule(EventType.PROMOTION_EXPIRED, _IDLE, (restricted_has_expired,), (expire_restricted,)),
-    Rule(EventType.AT_REST, ORDERS_DUE, (order_is_open,), (give_order_its_turn,)),
-    Rule(EventType.AT_REST, _IDLE, (lock_is_asked,), (give_lock_its_turn,)),
-    Rule(EventType.AT_REST, PAYABLE, (cash_out_has_passed,), (pass_cash_out_on,)),
+    Rule(EventType.WHEN_IDLE, ORDERS_DUE, (order_is_open,), (give_order_its_turn,)),
+    Rule(EventType.WHEN_IDLE, _IDLE, (transfer_lock_is_requested,), (give_lock_its_turn,)),
+    Rule(EventType.WHEN_IDLE, PAYABLE, (cash_out_has_passed,), (pass_cash_out_on,)),
     # ------------------------------------------------------------------ tickets
     Rule(EventType.TICKET_ESCROWED, _IDLE, (ticket_is_welcome, host_validates), (ask_host,)),
     Rule(EventType.TICKET_AUTHORISED, TAKING_TICKETS, (inquiry_is_open, acceptor_works), (stack_authorised,)),

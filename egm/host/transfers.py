@@ -57,7 +57,7 @@ def order_is_open(machine: Machine, _: Event) -> bool:
     return machine.state(HostMoney).order is not None
 
 
-def lock_is_asked(machine: Machine, _: Event) -> bool:
+def transfer_lock_is_requested(machine: Machine, _: Event) -> bool:
     """Return whether a host has requested or holds the transfer lock."""
     return machine.state(HostMoney).lock is not None
 

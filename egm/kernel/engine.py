@@ -32,7 +32,7 @@ class Engine(Generic[MachineT]):
     """Interpreter of the state-machine rules: one event at a time, each completed before the next.
 
     After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of them runs at
-    most once per event. When no event is waiting it raises ``AT_REST``, whose rules start what the machine
+    most once per event. When no event is waiting it raises ``WHEN_IDLE``, whose rules start what the machine
     does by itself; each runs at most once per call of :meth:`handle`, so that a rule without effect cannot
     loop forever.
     """
@@ -42,7 +42,7 @@ class Engine(Generic[MachineT]):
 
         Raises InvariantError if AFTER_EVENT or AT_REST has no unguarded rule in some state.
         """
-        for event in (EventType.AFTER_EVENT, EventType.AT_REST):
+        for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE):
             is_decided = all(any(not rule.guards for rule in rules.of(state, event)) for state in State)
             check_invariant(is_decided, f"no rule decides {event} in every state")
         self.machine: Final = machine
@@ -75,13 +75,13 @@ class Engine(Generic[MachineT]):
         if self._busy:
             return
         self._busy = True
-        rules_at_rest = list[Rule[MachineT]]()
+        rules_when_idle = list[Rule[MachineT]]()
         try:
             while self._queue:
                 self._handle_one_event(self._queue.popleft())
                 self._finish_event()
                 if not self._queue:
-                    self._apply_engine_event(EventType.AT_REST, rules_at_rest)
+                    self._apply_engine_event(EventType.WHEN_IDLE, rules_when_idle)
         finally:
             self._busy = False
         self._changed()

@@ -48,7 +48,7 @@ class EventType(EventName):
     # the machine itself
     AFTER_EVENT = "after_event"
     """Raised by the engine after each event, to complete unfinished work."""
-    AT_REST = "at_rest"
+    WHEN_IDLE = "at_rest"
     """Raised by the engine when no event is waiting, to start what the machine does by itself."""
     MACHINE_CHANGED = "machine_changed"
     """Memory shared by all positions has changed at another position."""
@@ -147,8 +147,8 @@ class EventType(EventName):
     EXCHANGE_PRIZE = "exchange_prize"
     RESIDUAL = "residual"
     DISPUTE_DECIDED = "dispute_decided"
-    AMOUNT_DISPUTED = "amount_disputed"
-    DISPUTED_AMOUNT = "disputed_amount"
+    AMOUNT_PUT_IN_DISPUTE = "amount_disputed"
+    DISPUTED_AMOUNT_RULING = "disputed_amount"
     EXCLUSION_NOTED = "exclusion_noted"
     INCIDENT_JUDGED = "incident_judged"
     # hosts, links and operators that disable and enable the machine
@@ -266,7 +266,7 @@ class Payloads:
 #: The payloads of the events that the engine itself raises.
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AFTER_EVENT: NoData,
-    EventType.AT_REST: NoData,
+    EventType.WHEN_IDLE: NoData,
     EventType.MACHINE_CHANGED: NoData,
 }
 

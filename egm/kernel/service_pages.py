@@ -108,7 +108,7 @@ class Replay(_Part):
     win_cents: int | None
     step: int
     steps: int
-    asked: str = ""
+    decision_kind: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
     answered: Words | None = None

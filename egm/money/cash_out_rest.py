@@ -33,7 +33,7 @@ def find_coins_paid(machine: Machine) -> PaidInCoins | None:
     return None if remainder is None else remainder.in_coins
 
 
-def rest_goes_on(machine: Machine, _: Event) -> bool:
+def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
     """Return whether an unpaid remainder of a cash-out is stored that still equals the player's cashable balance.
 
     The next payout method then pays it.

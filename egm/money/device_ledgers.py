@@ -11,8 +11,8 @@ from typing import Final
 from egm.devices.interface import Barcode, Content, Note, PrintState, TicketJob
 from egm.devices.ledgers import (
     CLOSED,
-    CoinDoubt,
     CoinLedger,
+    DisputedCoins,
     EscrowLedger,
     EscrowPhase,
     EscrowRecord,
@@ -151,7 +151,7 @@ class PaperLedger:
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a dispute about a bill or ticket that the acceptor stacked without an order."""
-        self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
+        self._handle(EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
         """Record the acceptor's report that the bill or ticket moves out, to the player, or in, to the box."""
@@ -220,8 +220,8 @@ class PrintJobLedger:
                 self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided"
             )
         elif state is PrintState.DISPUTED:
-            self._handle(EventType.TICKET_FAILED, why=detail, doubt=True)
-            check_invariant(self.pending() is None, "a doubtful ticket was not put in dispute")
+            self._handle(EventType.TICKET_FAILED, why=detail, may_be_printed=True)
+            check_invariant(self.pending() is None, "a ticket that may be printed was not put in dispute")
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
         else:
@@ -264,13 +264,13 @@ class HopperLedger:
             state={MoneyKey.HOPPER: replace(payout, paid_coins=paid_coins)},
         )
 
-    def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
+    def finished(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
         """End the hopper payout with the number of coins counted out.
 
-        If ``doubt`` has a text, it is unknown whether more coins have left, for the reason that it states.
+        If ``uncertainty`` has a text, it is unknown whether more coins have left, for the reason that it states.
         """
         self._require_open_payout(payout_id)
-        self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
+        self._handle(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=uncertainty)
         check_invariant(self.pending() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
@@ -304,29 +304,29 @@ class CoinsLedger:
         self._machine = machine
         self._handle = handle
 
-    def position(self) -> int | None:
-        """Return the value of the coin acceptor's event counter up to which its events are recorded, or None."""
+    def event_mark(self) -> int | None:
+        """Return the mark of the coin acceptor's last recorded event, or None before the first."""
         event_count = self._machine.memory.get(MoneyKey.COINS)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(
-        self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
+        self, coins: tuple[tuple[int, bool], ...], event_mark: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """Credit each coin, store the coin acceptor's event counter and open any dispute, in one transaction.
+        """Credit each coin, store the mark of the coin acceptor's last event and open any dispute, in one transaction.
 
         ``coins``: for each coin its value in minor units, and whether the sorter sent it to the hopper.
         """
-        self._handle(EventType.COINS_IN, coins=coins, position=position, doubt=doubt)
-        if self.position() != position and METER_JUMP in self._machine.faults:
-            disputed = doubt or CoinDoubt(why=_TOO_FAR, least_cents=0, most_cents=0)
-            most_cents = disputed.most_cents + sum(cents for cents, _ in coins)
+        self._handle(EventType.COINS_IN, coins=coins, event_mark=event_mark, disputed=disputed)
+        if self.event_mark() != event_mark and METER_JUMP in self._machine.faults:
+            uncredited = disputed or DisputedCoins(why=_TOO_FAR, least_cents=0, most_cents=0)
+            most_cents = uncredited.most_cents + sum(cents for cents, _ in coins)
             self._handle(
                 EventType.COINS_IN,
                 coins=(),
-                position=position,
-                doubt=replace(disputed, most_cents=most_cents),
+                event_mark=event_mark,
+                disputed=replace(uncredited, most_cents=most_cents),
             )
-        check_invariant(self.position() == position, "coins were not recorded")
+        check_invariant(self.event_mark() == event_mark, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)

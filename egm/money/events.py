@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from egm.devices.ledgers import CoinDoubt
+from egm.devices.ledgers import DisputedCoins
 from egm.kernel.events import EventName, EventType, NoData, Payload
 from egm.staff.events import Authorisation, FilledForm, RulingForm
 
@@ -53,21 +53,21 @@ class PaperRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintFailure:
-    """Event: the printer has not printed a ticket, and why; with ``doubt``, it is unknown whether it has."""
+    """Event: the printer has not printed a ticket, and why; with ``may_be_printed``, it is unknown whether it has."""
 
     why: str = ""
-    doubt: bool = False
+    may_be_printed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsPaid:
     """Event: the hopper has stopped after paying a number of coins.
 
-    ``doubt``: why it is unknown whether more coins have left; empty if the number is certain.
+    ``uncertainty``: why it is unknown whether more coins have left; empty if the number is certain.
     """
 
     paid_coins: int
-    doubt: str = ""
+    uncertainty: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +90,13 @@ class UnorderedValue:
 class CoinsIn:
     """Event: coins have passed the acceptor, each with its value (minor units) and whether it fell into the hopper.
 
-    ``position`` is the acceptor's event counter after them; ``doubt`` describes coins that cannot be
+    ``event_mark`` identifies the acceptor's last event; ``disputed`` describes coins that cannot be
     credited.
     """
 
     coins: tuple[tuple[int, bool], ...]
-    position: int
-    doubt: CoinDoubt | None = None
+    event_mark: int
+    disputed: DisputedCoins | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.BILL_LOST: PaperNotStacked,
     EventType.BILL_RETURNED: PaperRefused,
     EventType.BILL_REJECTED: PaperRefused,
-    EventType.AMOUNT_DISPUTED: UnorderedValue,
+    EventType.AMOUNT_PUT_IN_DISPUTE: UnorderedValue,
     EventType.COINS_IN: CoinsIn,
     EventType.CASH_OUT: CashOut,
     EventType.NO_PAYOUT_DEVICE: NoPayoutDevice,
@@ -191,7 +191,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.FORFEIT_PRIZE: RulingForm,
     EventType.FORFEIT_CREDITS: ForfeitCreditsForm,
     EventType.COMPLEMENT: ComplementForm,
-    EventType.DISPUTED_AMOUNT: DisputedAmountForm,
+    EventType.DISPUTED_AMOUNT_RULING: DisputedAmountForm,
     EventType.ORPHAN_HANDPAY: RulingForm,
     EventType.ORPHAN_CREDITS: RulingForm,
     EventType.ORPHAN_TICKET: OrphanTicketForm,

@@ -10,7 +10,7 @@ from egm.staff.form import AMOUNT, PLACE, PLAY_ID, REASON, Field, FieldKind, For
 #: Opened from the page of disputed amounts, with the bounds of the dispute.
 DISPUTED: Final = Form(
     id="disputed",
-    event=EventType.DISPUTED_AMOUNT,
+    event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
     fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON),
 )
@@ -18,7 +18,7 @@ DISPUTED: Final = Form(
 #: The ruling form for a ticket that may have come out of the printer.
 DISPUTED_TICKET: Final = Form(
     id="disputed_ticket",
-    event=EventType.DISPUTED_AMOUNT,
+    event=EventType.DISPUTED_AMOUNT_RULING,
     permission=Permission.SETTLE,
     fields=(Field(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON),
 )

@@ -39,7 +39,7 @@ def handpay_is_in_order(machine: Machine, _: Event) -> bool:
     return handpay.form is not None or not _needs_identity(machine, handpay.worth_cents)
 
 
-def form_is_whole(machine: Machine, event: Event) -> bool:
+def payment_form_is_complete(machine: Machine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.of(PaymentForm)
     return form.method in machine.profile.by_hand.methods and (

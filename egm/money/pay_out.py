@@ -27,7 +27,7 @@ from egm.money.cash_out_rest import (
     clear_remainder,
     find_coins_paid,
     has_stale_remainder,
-    rest_goes_on,
+    unpaid_remainder_is_stored,
 )
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.entries import (
@@ -167,7 +167,7 @@ def print_ticket(machine: Machine) -> None:
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if pay_out is None or pay_out.way != "ticket" or is_disputed(printing):
         return
-    doubt = printing is not None and printing.state is PrintState.PRINTING
+    may_be_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.number:
         if machine.state(HostMoney).validation is Validation.SYSTEM:
             return
@@ -177,10 +177,14 @@ def print_ticket(machine: Machine) -> None:
         find_ticket(machine, pay_out.id) is None
     ):  # the ticket ledger is lost: the ticket can neither be printed nor its state queried
         why = "the ticket ledger does not contain it"
-        raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why=why, doubt=doubt)))
+        raise SupersededBy(
+            Event(EventType.TICKET_FAILED, PrintFailure(why=why, may_be_printed=may_be_printed))
+        )
     printer = machine.state(Devices).printer
     if printer is None:  # the printer is no longer configured
-        raise SupersededBy(Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", doubt=doubt)))
+        raise SupersededBy(
+            Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed))
+        )
     if printing is not None:
         return
     job = _build_ticket_job(machine, pay_out.id, pay_out.language)
@@ -262,12 +266,12 @@ def settle_ticket(machine: Machine, _: Event) -> None:
 def give_ticket_up(machine: Machine, event: Event) -> None:
     """Void a ticket that was not printed, and pay its credits by hand.
 
-    If it is unknown whether it was printed (``doubt``), the number stays locked and the credits stay reserved
+    If it is unknown whether it was printed (``may_be_printed``), the number stays locked and the credits stay reserved
     until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     failure = event.of(PrintFailure)
-    if failure.doubt:
+    if failure.may_be_printed:
         _dispute_ticket(machine, pay_out, failure.why)
         return
     ticket = find_ticket(machine, pay_out.id)
@@ -280,7 +284,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
     """Open a dispute about a ticket of which it is unknown whether it was printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
-    in_doubt = DisputedAmount.about(
+    amount = DisputedAmount.about(
         machine,
         "ticket_printer",
         why,
@@ -291,8 +295,8 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
     )
     machine.post(
         TICKET_DISPUTED,
-        in_doubt.details,
-        state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **in_doubt.state},
+        amount.details,
+        state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **amount.state},
     )
     disputed.finish_disputes(machine)
 
@@ -390,11 +394,11 @@ def start_hopper(machine: Machine) -> None:
 def settle_coins(machine: Machine, event: Event) -> None:
     """Settle a hopper payout that has stopped: post the coins counted out; what it could not pay is paid by hand.
 
-    If it is unknown whether the remaining coins left (``doubt``), their amount is set aside for a ruling.
+    If it is unknown whether the remaining coins left (``uncertainty``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.of(CoinsPaid)
-    paid_coins_count, doubt = report.paid_coins, report.doubt
+    paid_coins_count, uncertainty = report.paid_coins, report.uncertainty
     coin_cents = machine.profile.coins.hopper_cents
     in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
     if paid_coins_count == pay_out.coins:
@@ -417,10 +421,10 @@ def settle_coins(machine: Machine, event: Event) -> None:
         coins=pay_out.coins,
         paid_coins=paid_coins_count,
         coin_cents=coin_cents,
-        doubt=doubt,
+        doubt=uncertainty,
         in_coins=in_coins,
     )
-    unposted_coins = unposted if paid_coins_count or doubt else None
+    unposted_coins = unposted if paid_coins_count or uncertainty else None
     _void_payout(
         machine,
         COINS_CASH_OUT_VOID,
@@ -459,16 +463,16 @@ def post_coins(machine: Machine, _: Event) -> None:
         return
     counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents
     if unposted.doubt and paid_cents < unposted.amount_cents:
-        doubtful_cents = unposted.amount_cents - paid_cents
-        in_doubt = DisputedAmount.about(
+        unaccounted_cents = unposted.amount_cents - paid_cents
+        amount = DisputedAmount.about(
             machine,
             "hopper",
             unposted.doubt,
             subject=unposted.id,
-            most_cents=doubtful_cents,
-            held_cents=doubtful_cents,
+            most_cents=unaccounted_cents,
+            held_cents=unaccounted_cents,
         )
-        open_dispute(machine, in_doubt)
+        open_dispute(machine, amount)
         disputed.finish_disputes(machine)
     machine.post(
         COINS_OUT_OF_VOIDED,
@@ -609,7 +613,9 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     is_limit_reached = (
         limit_cents is not None and machine.cash_cents >= limit_cents and not list_standing_tables(machine)
     )
-    return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or is_limit_reached)
+    return payout_may_begin(machine, event) and (
+        unpaid_remainder_is_stored(machine, event) or is_limit_reached
+    )
 
 
 def payout_is_under_way(machine: Machine, _: Event) -> bool:

@@ -12,13 +12,13 @@ from egm.kernel.states import (
     RULING,
     only,
 )
-from egm.money.cash_out_rest import rest_goes_on, start_automatic_cash_out
+from egm.money.cash_out_rest import start_automatic_cash_out, unpaid_remainder_is_stored
 from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_is_sound
 from egm.money.forms import FORMS
 from egm.money.hand_pays import (
-    form_is_whole,
     handpay_is_in_order,
     no_prize_waits,
+    payment_form_is_complete,
     record_handpay_form,
     settle_handpay,
 )
@@ -48,8 +48,8 @@ from egm.money.rulings import (
     forfeit_prize,
     found_ticket_is_named,
     handpay_waits,
+    location_is_stated,
     pay_complement,
-    place_is_said,
     prize_is_forfeit,
     ruling_is_unfinished,
     take_orphan_credits,
@@ -57,12 +57,12 @@ from egm.money.rulings import (
     take_orphan_ticket,
 )
 from egm.money.ticket_for_handpay import (
-    asked_ticket_is_gone,
+    attendant_pays_by_hand,
     choose_way,
-    hand_is_asked,
     keep_handpay,
+    requested_ticket_is_impossible,
     return_handpay,
-    ticket_is_asked,
+    ticket_is_requested,
     ticket_may_replace,
 )
 from egm.money.value_in import (
@@ -85,7 +85,7 @@ from egm.staff.form import build_form_rule
 from egm.staff.service.effects import (
     ask_who,
     key_is_enough,
-    nobody_is_asked,
+    no_service_page_is_open,
 )
 
 _IDLE: Final = only(State.IDLE)
@@ -104,7 +104,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.BILL_LOST, AWAKE, (), (dispute_bill,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.BILL_RETURNED, AWAKE, (), (record_bill_returned,)),
     Rule(EventType.BILL_REJECTED, AWAKE, (), (record_bill_rejected,)),
-    Rule(EventType.AMOUNT_DISPUTED, AWAKE, (), (dispute_amount,), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.AMOUNT_PUT_IN_DISPUTE, AWAKE, (), (dispute_amount,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_IN, AWAKE, (), (credit_coins,), Next.DERIVED_ONCE_TESTED),
     # ------------------------------------------------------------------ value out
     Rule(
@@ -131,15 +131,20 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.COINS_PAID, AWAKE, (), (settle_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
-    Rule(EventType.AT_REST, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
-    Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (start_automatic_cash_out,)),
-    Rule(EventType.AT_REST, only(State.OUT_OF_SERVICE), (rest_goes_on,), (start_automatic_cash_out,)),
+    Rule(EventType.WHEN_IDLE, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
+    Rule(EventType.WHEN_IDLE, _IDLE, (payout_is_due,), (start_automatic_cash_out,)),
+    Rule(
+        EventType.WHEN_IDLE,
+        only(State.OUT_OF_SERVICE),
+        (unpaid_remainder_is_stored,),
+        (start_automatic_cash_out,),
+    ),
     # ------------------------------------------------------------------ hand-pays
     Rule(EventType.CASH_OUT, _HANDPAY, (ticket_may_replace,), (choose_way,), Next.SAME, REPORT),
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (ticket_is_asked, ticket_may_replace, key_is_enough),
+        (ticket_is_requested, ticket_may_replace, key_is_enough),
         (return_handpay,),
         Next.DERIVED,
         REPORT,
@@ -147,16 +152,18 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (ticket_is_asked, ticket_may_replace, nobody_is_asked),
+        (ticket_is_requested, ticket_may_replace, no_service_page_is_open),
         (ask_who,),
         Next.DERIVED,
         REPORT,
     ),
-    Rule(EventType.KEY_TURNED, _HANDPAY, (asked_ticket_is_gone,), (keep_handpay,), Next.SAME, REPORT),
+    Rule(
+        EventType.KEY_TURNED, _HANDPAY, (requested_ticket_is_impossible,), (keep_handpay,), Next.SAME, REPORT
+    ),
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (hand_is_asked, handpay_is_in_order, key_is_enough),
+        (attendant_pays_by_hand, handpay_is_in_order, key_is_enough),
         (settle_handpay,),
         Next.DERIVED,
         REPORT,
@@ -164,7 +171,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
-        (hand_is_asked, handpay_is_in_order, nobody_is_asked),
+        (attendant_pays_by_hand, handpay_is_in_order, no_service_page_is_open),
         (ask_who,),
         Next.DERIVED,
         REPORT,
@@ -172,26 +179,36 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.HANDPAY_RESET,
         _HANDPAY,
-        (no_prize_waits, hand_is_asked, handpay_is_in_order),
+        (no_prize_waits, attendant_pays_by_hand, handpay_is_in_order),
         (settle_handpay,),
         Next.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about money
     build_form_rule(
-        FORMS, EventType.HANDPAY_FORM, _HANDPAY, (form_is_whole,), record_handpay_form, Next.SAME
+        FORMS, EventType.HANDPAY_FORM, _HANDPAY, (payment_form_is_complete,), record_handpay_form, Next.SAME
     ),
     build_form_rule(FORMS, EventType.FORFEIT_PRIZE, _HANDPAY, (prize_is_forfeit,), forfeit_prize),
     build_form_rule(FORMS, EventType.FORFEIT_CREDITS, _MENU, (credits_are_forfeit,), forfeit_credits),
     build_form_rule(FORMS, EventType.COMPLEMENT, RULING, (complement_is_sound,), pay_complement),
-    build_form_rule(FORMS, EventType.DISPUTED_AMOUNT, RULING, (ruling_is_sound,), rule_disputed_amount),
     build_form_rule(
-        FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, place_is_said), take_orphan_handpay
+        FORMS, EventType.DISPUTED_AMOUNT_RULING, RULING, (ruling_is_sound,), rule_disputed_amount
     ),
     build_form_rule(
-        FORMS, EventType.ORPHAN_CREDITS, _MENU, (credits_are_unclaimed, place_is_said), take_orphan_credits
+        FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY, (handpay_waits, location_is_stated), take_orphan_handpay
     ),
     build_form_rule(
-        FORMS, EventType.ORPHAN_TICKET, RULING, (found_ticket_is_named, place_is_said), take_orphan_ticket
+        FORMS,
+        EventType.ORPHAN_CREDITS,
+        _MENU,
+        (credits_are_unclaimed, location_is_stated),
+        take_orphan_credits,
+    ),
+    build_form_rule(
+        FORMS,
+        EventType.ORPHAN_TICKET,
+        RULING,
+        (found_ticket_is_named, location_is_stated),
+        take_orphan_ticket,
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ticket_ruling_is_unfinished,), (end_ticket_ruling,)),

@@ -76,7 +76,7 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
     return machine.credit_cents > 0 or has_standing_bets
 
 
-def place_is_said(_: Machine, event: Event) -> bool:
+def location_is_stated(_: Machine, event: Event) -> bool:
     """Return whether the form says where the orphan (unclaimed money) was found (Monaco 21.3)."""
     return has_texts(event.of(RulingForm).place)
 

@@ -32,19 +32,19 @@ def ticket_may_replace(machine: Machine, _: Event) -> bool:
     )
 
 
-def ticket_is_asked(machine: Machine, _: Event) -> bool:
+def ticket_is_requested(machine: Machine, _: Event) -> bool:
     """Return whether the player has requested a ticket instead of the hand-pay."""
     return bool(machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).way)
 
 
-def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
+def requested_ticket_is_impossible(machine: Machine, event: Event) -> bool:
     """Return whether the player requested a ticket instead of the hand-pay that can no longer be printed."""
-    return ticket_is_asked(machine, event) and not ticket_may_replace(machine, event)
+    return ticket_is_requested(machine, event) and not ticket_may_replace(machine, event)
 
 
-def hand_is_asked(machine: Machine, event: Event) -> bool:
+def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
     """Return whether the attendant pays the hand-pay by hand, because the player has not asked for a ticket."""
-    return not ticket_is_asked(machine, event)
+    return not ticket_is_requested(machine, event)
 
 
 # ---------------------------------------------------------------------------------------------- effects

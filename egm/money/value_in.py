@@ -114,11 +114,11 @@ def ticket_is_welcome(machine: Machine, event: Event) -> bool:
     return (
         should_accept_tickets(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
-        and no_ticket_is_asked(machine, event)
+        and no_ticket_query_waits(machine, event)
     )
 
 
-def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
+def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
     """Return whether no ticket in escrow waits for a reply of the ticket ledger or of a host."""
     return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
 
@@ -363,15 +363,15 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
 def credit_coins(machine: Machine, event: Event) -> None:
     """Credit coins that have passed the acceptor, and book them to hopper or drop box (Monaco art. 19.5)."""
     reported = event.of(CoinsIn)
-    coins, doubt = reported.coins, reported.doubt
+    coins, uncredited = reported.coins, reported.disputed
     disputed = None
-    if doubt is not None:
+    if uncredited is not None:
         disputed = DisputedAmount.about(
             machine,
             "coin_acceptor",
-            doubt.why,
-            least_cents=doubt.least_cents,
-            most_cents=doubt.most_cents,
+            uncredited.why,
+            least_cents=uncredited.least_cents,
+            most_cents=uncredited.most_cents,
         )
     account = machine.credit(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
@@ -380,16 +380,16 @@ def credit_coins(machine: Machine, event: Event) -> None:
         for cents, to_hopper in coins
     )
     counts = {"coins_accepted": len(coins)} if coins else {}
-    position, transfers = reported.position, credit + stock_moves
+    event_mark, transfers = reported.event_mark, credit + stock_moves
     if disputed is None:
-        machine.post(COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COINS: position})
+        machine.post(COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COINS: event_mark})
     else:
         machine.post(
             COIN_IN_DISPUTED,
             CoinInDisputed(disputed=disputed.details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.COINS: position, **disputed.state},
+            state={MoneyKey.COINS: event_mark, **disputed.state},
         )
     finish_disputes(machine)
     if coins:

@@ -100,12 +100,12 @@ class RecordedPicture:
 NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-def replay(rules: Game, game: GameRecord) -> Conversation:
+def replay(definition: Game, game: GameRecord) -> Conversation:
     """Replay a game from its recorded draws and choices.
 
     Raises one of :data:`NO_REPLAY` if the result differs from the record.
     """
-    conversation = Conversation(rules, game.wager, game.table)
+    conversation = Conversation(definition, game.wager, game.table)
     for step in game.steps:
         recorded = ReplayDraw(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
@@ -139,18 +139,18 @@ def list_decided_bets(conversation: Conversation | None) -> tuple[Settlement, ..
     )
 
 
-def has_won(rules: Game, game: GameRecord) -> bool:
+def has_won(definition: Game, game: GameRecord) -> bool:
     """Return whether some answer to the pending decision ends the game with a win without drawing a number.
 
     A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
     real wheel decides the game, the player cannot answer for it.
     """
-    if game.outcome is not None or (rules.rules.is_decided_by_wheel and len(game.steps) == 1):
+    if game.outcome is not None or (definition.rules.is_decided_by_wheel and len(game.steps) == 1):
         return False
-    outcomes = [outcome for _, outcome in list_chance_free_answers(rules, game) if outcome is not None]
+    outcomes = [outcome for _, outcome in list_chance_free_answers(definition, game) if outcome is not None]
     if not outcomes:
         return False
-    settled = list_decided_bets(replay(rules, game))
+    settled = list_decided_bets(replay(definition, game))
     settled_credits = sum(settlement.credits for settlement in settled if not settlement.is_stake_returned)
     return any(
         end.win_credits - end.push_credits > settled_credits or end.progressives or end.merchandise
@@ -158,15 +158,15 @@ def has_won(rules: Game, game: GameRecord) -> bool:
     )
 
 
-def list_chance_free_answers(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
+def list_chance_free_answers(definition: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
     """Return each answer to the pending decision that draws no number, with the game's outcome after it.
 
     The outcome is None if the game continues with another decision.
     """
-    decision = replay(rules, game).decision
+    decision = replay(definition, game).decision
     answers: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:
-        conversation = replay(rules, game)
+        conversation = replay(definition, game)
         with suppress(ReplayError):
             conversation.advance(ReplayDraw(()), Choice(option))
             answers.append((option, conversation.outcome))

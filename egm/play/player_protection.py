@@ -148,7 +148,7 @@ def limit_pays_out(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def no_reminder_stands(machine: Machine, _: Event) -> bool:
+def no_reminder_is_active(machine: Machine, _: Event) -> bool:
     """Return whether no player-protection reminder is active and play is not paused."""
     return machine.memory.get(PlayKey.REMINDER) is None
 

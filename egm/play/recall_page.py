@@ -142,7 +142,7 @@ class PlayDetail(MenuPage):
             win_cents=self.play.win_cents,
             step=self.at + 1,
             steps=len(self.steps),
-            asked=step.decision_kind,
+            decision_kind=step.decision_kind,
             options=step.options,
             answer=step.answer,
             answered=None if step.answer is None else describe_choice(step.decision_kind, step.answer),

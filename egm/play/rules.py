@@ -41,7 +41,7 @@ from egm.play.player_protection import (
     end_session,
     limit_is_offered,
     limit_pays_out,
-    no_reminder_stands,
+    no_reminder_is_active,
     pause_is_over,
     remind,
     reminder_is_due,
@@ -84,7 +84,7 @@ from egm.staff.service.effects import (
     ask_who,
     key_is_enough,
     menu_may_open,
-    nobody_is_asked,
+    no_service_page_is_open,
     open_menu,
 )
 
@@ -95,7 +95,7 @@ _HANDPAY: Final = only(State.HANDPAY)
 
 #: The guards on starting a game.
 MAY_PLAY: Final = (
-    no_reminder_stands,
+    no_reminder_is_active,
     bet_is_laid,
     bet_is_taken,
     bet_is_covered,
@@ -158,7 +158,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _PLAYING,
-        (game_waits_for_generator, nobody_is_asked),
+        (game_waits_for_generator, no_service_page_is_open),
         (ask_who,),
         Next.DERIVED,
         REPORT,
@@ -179,5 +179,5 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
     Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, REPORT),
-    Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (start_automatic_cash_out,)),
+    Rule(EventType.WHEN_IDLE, _IDLE, (limit_pays_out, payout_may_begin), (start_automatic_cash_out,)),
 )

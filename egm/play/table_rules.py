@@ -8,7 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import PAYABLE, only
 from egm.money.forms import FORMS
-from egm.money.rulings import place_is_said
+from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
 from egm.play.records.game_record import TableInCommon, TableRecord
 from egm.play.tables import (
@@ -31,7 +31,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS,
         EventType.ORPHAN_CREDITS,
         only(State.SERVICE_MENU),
-        (bets_stand, place_is_said),
+        (bets_stand, location_is_stated),
         give_bets_back_first,
         Next.SAME,
     ),

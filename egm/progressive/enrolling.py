@@ -99,7 +99,7 @@ def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) 
 
 
 # ---------------------------------------------------------------------------------------------- by persons
-def link_is_kept_here(machine: Machine, _: Event) -> bool:
+def link_folder_is_own(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
     enrolling = machine.state(Enrolling)
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
@@ -111,7 +111,7 @@ ENROLMENT: Final = tuple(
         event=EventType.LINK_ENROLMENT,
         permission=Permission.CONFIGURE,
         persons=persons,
-        needs=(link_is_kept_here,),
+        needs=(link_folder_is_own,),
         values={"step": step},
     )
     for step, persons in (("request", 1), ("answer", 1), ("enrol", PERSONS))
@@ -239,7 +239,7 @@ class LinkPage(MenuPage):
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the link enrolment steps that are possible now."""
-    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+    if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
     answered = machine.state(Enrolling).answer is not None
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
@@ -249,7 +249,7 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolling = machine.state(Enrolling)
     yield from _iter_certificate_in_use(machine)
-    if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+    if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
         key = enrolling.folder.read_request_key()
@@ -276,7 +276,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
         yield Table(rows=(Row(cells=(say("service.link.none"),)),))
         return
     try:
-        if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
+        if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
             yield Table(rows=(Row(cells=(say("service.link.elsewhere"), say_plain(link.certificate))),))
         elif (facts := enrolling.folder.facts()) is None:
             yield Table(rows=(Row(cells=(say("service.link.not_yet"),), mark="warning"),))

@@ -11,7 +11,7 @@ from egm.kernel.states import (
     RULING_ON_PRIZES,
     only,
 )
-from egm.progressive.enrolling import ENROLMENT, enrol_link, link_is_kept_here
+from egm.progressive.enrolling import ENROLMENT, enrol_link, link_folder_is_own
 from egm.progressive.forms import FORMS
 from egm.progressive.game_levels import (
     are_awards_locked,
@@ -21,7 +21,7 @@ from egm.progressive.game_levels import (
     show_awaited,
 )
 from egm.progressive.level_moves import level_may_move, move_level
-from egm.progressive.unproved import prize_is_held, rule_on_prize, ruling_is_whole
+from egm.progressive.unproved import prize_is_held, prize_ruling_is_complete, rule_on_prize
 from egm.staff.form import build_form_rule
 from egm.staff.options import (
     machine_is_open,
@@ -30,7 +30,7 @@ from egm.staff.options import (
 from egm.staff.service.effects import (
     ask_who,
     key_is_enough,
-    nobody_is_asked,
+    no_service_page_is_open,
 )
 
 _AWAITING: Final = only(State.AWAITING_AWARD)
@@ -38,7 +38,7 @@ _AWAITING: Final = only(State.AWAITING_AWARD)
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CLAIM_CLOSED, AWAKE, (), (close_claim,)),
     Rule(EventType.LEVELS_MOVED, AWAKE),  # nothing to record, only to show
-    Rule(EventType.AT_REST, _AWAITING, (are_awards_locked,), (show_awaited,)),
+    Rule(EventType.WHEN_IDLE, _AWAITING, (are_awards_locked,), (show_awaited,)),
     Rule(
         EventType.KEY_TURNED,
         _AWAITING,
@@ -50,7 +50,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _AWAITING,
-        (nobody_is_asked, attendant_may_settle),
+        (no_service_page_is_open, attendant_may_settle),
         (ask_who,),
         Next.DERIVED,
         REPORT,
@@ -59,8 +59,12 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.MOVE_LEVEL, AT_WORK, (machine_is_open, nothing_is_owed, level_may_move), move_level
     ),
-    build_form_rule(ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_is_kept_here,), enrol_link),
+    build_form_rule(ENROLMENT, EventType.LINK_ENROLMENT, AT_WORK, (link_folder_is_own,), enrol_link),
     build_form_rule(
-        FORMS, EventType.PRIZE_RULED, RULING_ON_PRIZES, (prize_is_held, ruling_is_whole), rule_on_prize
+        FORMS,
+        EventType.PRIZE_RULED,
+        RULING_ON_PRIZES,
+        (prize_is_held, prize_ruling_is_complete),
+        rule_on_prize,
     ),
 )

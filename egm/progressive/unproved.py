@@ -158,7 +158,7 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
     return waits and decision in {PAY, DECLINE}
 
 
-def ruling_is_whole(_: Machine, event: Event) -> bool:
+def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
     """Return whether the ruling on a held progressive prize gives its reason."""
     return has_texts(event.of(PrizeForm).decision, event.of(PrizeForm).reason)
 

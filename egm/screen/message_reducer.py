@@ -291,9 +291,9 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
         return None
     start = View(now=view.now, linked=True, games=view.games, fields=view.fields, tables=view.tables)
     message: Decision | Play
-    if replay.asked:
+    if replay.decision_kind:
         message = Decision(
-            play_id=replay.play_id, kind=replay.asked, options=replay.options, display=replay.display
+            play_id=replay.play_id, kind=replay.decision_kind, options=replay.options, display=replay.display
         )
     else:
         message = Play(

@@ -84,11 +84,11 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
 
     It is the game of the seat that was asked, or another of the round if that seat cannot play.
     """
-    asked_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
-    seat, game, decision = (asked_seats or games)[0]
+    queried_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
+    seat, game, decision = (queried_seats or games)[0]
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
-        waits = ANSWER_SECONDS if asked_seats or _has_open_game(table, game, decision.seat) else 0
+        waits = ANSWER_SECONDS if queried_seats or _has_open_game(table, game, decision.seat) else 0
         turn = table.pending_turns[key] = Turn(step, now_ns + waits * _SECOND_NS)
     if turn.compute_seconds_left(seat.machine):
         return

@@ -209,7 +209,7 @@ def _assign_seats(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, W
     for seat, bet in bets:
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
-            number = position - 1 if rules.keeps_seats else len(wagers)
+            number = position - 1 if rules.has_fixed_seats else len(wagers)
             with suppress(WagerError):
                 rules.combine_seat_wagers(bet.wager, number, {})
                 wagers[position] = (number, bet.wager)

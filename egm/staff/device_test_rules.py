@@ -22,12 +22,12 @@ from egm.staff.service.device_tests import (
 from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
 
-def build_rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
+def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], ...]:
     """Return the state-table rules of device tests and slips.
 
-    The guard ``no_ticket_is_asked`` is supplied by the feature that queries the value of tickets.
+    The guard ``no_ticket_query_waits`` is supplied by the feature that queries the value of tickets.
     """
-    tested = (may_test, build_device_is_free_guard(no_ticket_is_asked))
+    tested = (may_test, build_device_is_free_guard(no_ticket_query_waits))
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
 
 

@@ -18,9 +18,9 @@ from egm.staff.service import manual_page as manual
 from egm.staff.service.timeout import create_service_timeout
 
 
-def build_device_tests_feature(no_ticket_is_asked: Guard[Machine]) -> Feature:
+def build_device_tests_feature(no_ticket_query_waits: Guard[Machine]) -> Feature:
     """Return the feature of device tests, whose rules come first, to receive the reports of a device under test."""
-    return Feature(name="device tests", rules=device_test_rules.build_rules(no_ticket_is_asked))
+    return Feature(name="device tests", rules=device_test_rules.build_rules(no_ticket_query_waits))
 
 
 STAFF: Final = Feature(

@@ -35,7 +35,7 @@ from meters import StoredEntry
 
 
 # ---------------------------------------------------------------------------------------------- notes
-def note_is_whole(_: Machine, event: Event) -> bool:
+def register_note_is_complete(_: Machine, event: Event) -> bool:
     """Return whether a note for a register is complete (:attr:`egm.staff.events.NoteForm.is_complete`)."""
     return event.of(NoteForm).is_complete
 

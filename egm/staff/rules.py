@@ -38,7 +38,7 @@ from egm.staff.options import (
     option_is_sound,
     start_again,
 )
-from egm.staff.registers import note_is_whole, record_dispute, record_exclusion, record_incident
+from egm.staff.registers import record_dispute, record_exclusion, record_incident, register_note_is_complete
 from egm.staff.service.effects import (
     answer_page,
     ask_who,
@@ -46,14 +46,14 @@ from egm.staff.service.effects import (
     key_is_enough,
     menu_may_open,
     move_menu,
-    nobody_is_asked,
+    no_service_page_is_open,
     open_menu,
     page_is_open,
     position_is_another,
     record_key,
 )
 from egm.staff.service_calls import answer_service_call, call_service, name_standing_fault
-from egm.staff.stock import box_is_to_be_counted, count_box, fill_hopper, fill_is_whole
+from egm.staff.stock import box_is_to_be_counted, count_box, fill_amount_is_valid, fill_hopper
 
 _HANDPAY: Final = only(State.HANDPAY)
 _MENU: Final = only(State.SERVICE_MENU)
@@ -71,7 +71,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         Next.DERIVED,
         REPORT,
     ),
-    Rule(EventType.KEY_TURNED, CHALLENGED, (nobody_is_asked,), (ask_who,), Next.DERIVED, REPORT),
+    Rule(EventType.KEY_TURNED, CHALLENGED, (no_service_page_is_open,), (ask_who,), Next.DERIVED, REPORT),
     # ------------------------------------------------------------------ the service menu
     Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, REPORT),
     Rule(EventType.MENU_MOVED, AT_WORK, (position_is_another,), (move_menu,), Next.DERIVED, REPORT),
@@ -98,7 +98,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         close_intervention,
     ),
     Rule(EventType.INTERVENTION_SEEN, AWAKE, (), (record_intervention_seen,)),
-    build_form_rule(FORMS, EventType.HOPPER_FILLED, AT_WORK, (fill_is_whole,), fill_hopper),
+    build_form_rule(FORMS, EventType.HOPPER_FILLED, AT_WORK, (fill_amount_is_valid,), fill_hopper),
     build_form_rule(FORMS, EventType.BOX_COUNTED, AT_WORK, (box_is_to_be_counted,), count_box),
     build_form_rule(
         FORMS, EventType.BASE_WITHDRAWN, AT_WORK, (somebody_is_at_work, base_is_in_place), withdraw_base
@@ -106,7 +106,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(
         FORMS, EventType.BASE_RETURNED, AT_WORK, (somebody_is_at_work, base_is_withdrawn), return_base
     ),
-    build_form_rule(FORMS, EventType.DISPUTE_DECIDED, RULING, (note_is_whole,), record_dispute),
-    build_form_rule(FORMS, EventType.EXCLUSION_NOTED, RULING, (note_is_whole,), record_exclusion),
-    build_form_rule(FORMS, EventType.INCIDENT_JUDGED, RULING, (note_is_whole,), record_incident),
+    build_form_rule(FORMS, EventType.DISPUTE_DECIDED, RULING, (register_note_is_complete,), record_dispute),
+    build_form_rule(FORMS, EventType.EXCLUSION_NOTED, RULING, (register_note_is_complete,), record_exclusion),
+    build_form_rule(FORMS, EventType.INCIDENT_JUDGED, RULING, (register_note_is_complete,), record_incident),
 )

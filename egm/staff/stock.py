@@ -44,7 +44,7 @@ def build_collected_state(machine: Machine, collection: str) -> dict[str, object
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def fill_is_whole(machine: Machine, event: Event) -> bool:
+def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the form's amount is a whole number of the hopper's coins, and there is a hopper."""
     coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.of(FillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0

@@ -37,7 +37,7 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
     6: frozenset({6, 7}),
     7: frozenset(),
 }
-_PLAYER_STANDS_AT: Final = 6
+_PLAYER_STANDS_FROM: Final = 6
 #: The points of the first two cards that end a coup: a natural.
 NATURAL: Final = 8
 
@@ -251,7 +251,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             yield _deal_card(hands, n % 2, shoe, draw)
         third: Card | None = None
         if not any(count_points(hand) >= NATURAL for hand in hands):
-            if count_points(hands[0]) < _PLAYER_STANDS_AT:
+            if count_points(hands[0]) < _PLAYER_STANDS_FROM:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
             drawn = None if third is None else POINTS[rank_of(third)]
@@ -304,13 +304,15 @@ def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
-def compute_coup_chances(decks: int, stands_at: int = _PLAYER_STANDS_AT) -> Mapping[Coup, Fraction]:
+def compute_coup_chances(
+    decks: int, least_standing_points: int = _PLAYER_STANDS_FROM
+) -> Mapping[Coup, Fraction]:
     """Return every possible result of a baccarat round from a fresh shoe, with its exact probability.
 
-    The player draws a third card with fewer than ``stands_at`` points.
+    The player draws a third card with fewer than ``least_standing_points`` points.
     """
     found = Counter[tuple[Both, Both, Pairs]]()
-    for coup, ways in _iter_ways(decks, stands_at):
+    for coup, ways in _iter_ways(decks, least_standing_points):
         found[coup] += ways
     total = found.total()
     return {Coup(*coup): Fraction(ways, total) for coup, ways in found.items()}
@@ -323,7 +325,7 @@ _WIDTH: Final = 96
 _Sums: TypeAlias = tuple[int, int, int]
 
 
-def _iter_ways(decks: int, stands_at: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
+def _iter_ways(decks: int, least_standing_points: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
     """Yield every result of a baccarat round, with the number of orders of six cards that give it.
 
     A result is the points, card counts and pairs of both hands. The first four cards are enumerated by
@@ -355,7 +357,7 @@ def _iter_ways(decks: int, stands_at: int) -> Iterator[tuple[tuple[Both, Both, P
             sums[key] = (before[0] + orders, before[1] + orders * row, before[2] + orders * products)
     for (first, second, both), summed in sums.items():
         for (points, dealt), orders in _count_third_card_orders(
-            first, second, summed, sum(counts) - 4, stands_at
+            first, second, summed, sum(counts) - 4, least_standing_points
         ).items():
             yield (points, dealt, both), orders
 
@@ -366,19 +368,19 @@ def _unpack_counts(packed: int, number: int) -> list[int]:
 
 
 def _count_third_card_orders(
-    player: int, bank: int, summed: _Sums, cards: int, stands_at: int
+    player: int, bank: int, summed: _Sums, cards: int, least_standing_points: int
 ) -> Mapping[tuple[Both, Both], int]:
     """Return the number of orders of two further cards by both hands' points and card counts after them.
 
     ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
-    four; the player draws with fewer points than ``stands_at``.
+    four; the player draws with fewer points than ``least_standing_points``.
     """
     orders, packed_row, packed_products = summed
     if max(player, bank) >= NATURAL:
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
     row = _unpack_counts(packed_row, 10)
-    if player >= stands_at:
+    if player >= least_standing_points:
         if None not in BANK_DRAWS[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's

@@ -166,7 +166,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return LEAST_SEATS
 
     @property
-    def keeps_seats(self) -> bool:
+    def has_fixed_seats(self) -> bool:
         """Return True: the bank goes round, so a seat must be the same player position in every round."""
         return True
 
@@ -395,9 +395,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
     """Return the chances that the hand beats the bank (1), ties (0) and loses (-1), by the answer at five."""
     found: dict[str, dict[int, Fraction]] = {}
-    for answer, stands_at in ((DRAW, _FREE + 1), (STAND, _FREE)):
+    for answer, least_standing_points in ((DRAW, _FREE + 1), (STAND, _FREE)):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
-        for coup, chance in compute_coup_chances(decks, stands_at).items():
+        for coup, chance in compute_coup_chances(decks, least_standing_points).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
         found[answer] = chances
     return found

@@ -31,9 +31,9 @@ VALUES = {
     EventType.BILL_REJECTED: {"reason": "unreadable"},
     EventType.BILL_NOT_STACKED: {"why": "test"},
     EventType.BILL_LOST: {"why": "test"},
-    EventType.AMOUNT_DISPUTED: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
+    EventType.AMOUNT_PUT_IN_DISPUTE: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
     EventType.COINS_STRAYED: {"coins": 2, "why": "test"},
-    EventType.DISPUTED_AMOUNT: {
+    EventType.DISPUTED_AMOUNT_RULING: {
         "form": "disputed",
         "disputed": "a",
         "amount_cents": 0,
@@ -83,7 +83,7 @@ VALUES = {
     EventType.LANGUAGE: {"value": "fr"},
     EventType.CHOOSE: {"value": 0},
     EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
-    EventType.COINS_IN: {"coins": ((100, True),), "position": 3},
+    EventType.COINS_IN: {"coins": ((100, True),), "event_mark": 3},
     EventType.TICKET_FAILED: {"why": "test"},
     EventType.NO_PAYOUT_DEVICE: {"why": "test"},
     EventType.CHANCE_FAILED: {"detail": "test"},

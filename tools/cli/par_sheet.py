@@ -213,7 +213,7 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
             f"{row.stake:,}",
             f"{row.shown:,}",
             format_percent(row.returned),
-            format_percent(row.whole),
+            format_percent(row.bet_return),
         )
         for row in rows
     )

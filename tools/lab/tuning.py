@@ -203,7 +203,7 @@ def refine_pays(
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
             gap = _compute_return_gap(candidate, target, bet)
-            if _is_order_kept(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
+            if _has_same_order(data, candidate, keys) and gap is not None and abs(gap) < abs(missing):
                 best, missing = candidate, gap
                 progress(f"pays moved: {float(target - gap):.4%}")
                 break
@@ -250,7 +250,7 @@ def _iter_pay_changes(
                 yield abs(remaining_gap - also * slopes[second_key]), abs(change) + abs(also), changes
 
 
-def _is_order_kept(old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[Path]) -> bool:
+def _has_same_order(old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[Path]) -> bool:
     """Return whether the pays at ``keys`` still have the same order by size."""
     pairs = [(value_at(old_data, k), value_at(new_data, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)

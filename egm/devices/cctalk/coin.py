@@ -19,7 +19,7 @@ from egm.devices.cctalk.events import compute_mark, count_accepted_since, is_unc
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
-from egm.devices.ledgers import CoinDoubt, CoinLedger
+from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
 from egm.devices.worth import DOLLARS, ReportedWorth, Worth, list_currencies_of_country
 
@@ -146,19 +146,19 @@ class CctalkCoinDriver(CctalkDriver):
 
     async def _record_events(self, events: codec.Events) -> bool:
         """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
-        position = self._ledger.position()
-        if position is not None and is_unchanged(position, events):
+        mark = self._ledger.event_mark()
+        if mark is not None and is_unchanged(mark, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)
         if instant is None:
             return False
         events, accepted = instant
-        if position is None:
+        if mark is None:
             self._ledger.credit_coins_in((), compute_mark(events, accepted))
             return True
-        if position == compute_mark(events, accepted):
+        if mark == compute_mark(events, accepted):
             return True
-        news = list_events_since(position, events)
+        news = list_events_since(mark, events)
         self._check_accepted_coins(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
@@ -168,20 +168,20 @@ class CctalkCoinDriver(CctalkDriver):
             for pair in news.pairs
             if pair.a in self._coins
         )
-        passed = count_accepted_since(position, accepted)
+        passed = count_accepted_since(mark, accepted)
         unseen_coins = passed - sum(pair.a > 0 for pair in news.pairs)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
             coins = coins[:passed]
         unknown_slots = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
-        doubt = self._build_coin_doubt(
+        disputed = self._build_disputed_coins(
             unseen_coins, news.lost, sum(cents for cents, _ in event_coins[len(coins) :]), unknown_slots
         )
-        self._ledger.credit_coins_in(coins, compute_mark(events, accepted), doubt)
+        self._ledger.credit_coins_in(coins, compute_mark(events, accepted), disputed)
         for amount_cents, to_hopper in coins:
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
-        if doubt is not None:
-            self._emit(Disputed(device=self.name, text=doubt.why))
+        if disputed is not None:
+            self._emit(Disputed(device=self.name, text=disputed.why))
         for pair in news.pairs:
             self._handle_other_event(pair)
         return True
@@ -191,9 +191,9 @@ class CctalkCoinDriver(CctalkDriver):
         setting = self._applied.get((Header.SORTER_PATH, pair.a))
         return pair.b or (self._path if setting is None else setting[1])
 
-    def _build_coin_doubt(
+    def _build_disputed_coins(
         self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
-    ) -> CoinDoubt | None:
+    ) -> DisputedCoins | None:
         """Return why coins cannot be credited, and the bounds of their value, or None if all are credited.
 
         ``unseen_coins`` coins passed without an event, and ``lost_events`` events were overwritten.
@@ -214,7 +214,9 @@ class CctalkCoinDriver(CctalkDriver):
             slots = ", ".join(str(slot) for slot in unknown_slots)
             why.append(f"coins in slot {slots}, which has no value here")
             most_cents += len(unknown_slots) * max(values, default=0)
-        return CoinDoubt(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
+        return (
+            DisputedCoins(why="; ".join(why), least_cents=least_cents, most_cents=most_cents) if why else None
+        )
 
     def _handle_other_event(self, pair: Pair) -> None:
         """Raise the fault that an event reports, or emit that a coin was rejected; ignore events of accepted coins."""

@@ -229,9 +229,9 @@ class CctalkHopperDriver(CctalkDriver):
         self._finish(record, seen_coins, text)
         self._emit(Disputed(device=self.name, text=text))
 
-    def _finish(self, record: PayoutRecord, paid_coins: int, doubt: str = "") -> None:
+    def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger, then report it; more or fewer coins paid than ordered raise a fault."""
-        self._ledger.finished(record.payout_id, paid_coins, doubt)
+        self._ledger.finished(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
         self._note_progress()
         self._empty = paid_coins < record.coins

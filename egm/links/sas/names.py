@@ -56,7 +56,7 @@ class MeterUnit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PollName:
+class SasPoll:
     """A long poll of SAS: command byte, name, type; ``note`` explains a conflict or a doubt."""
 
     code: int

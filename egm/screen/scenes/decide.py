@@ -12,8 +12,8 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
 from egm.screen.outcome import Field, Result
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import format_question
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
+from egm.screen.scenes.decision_text import format_question
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_table
 from egm.screen.scenes.reels import Grid, draw_still

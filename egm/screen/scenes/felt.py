@@ -20,9 +20,9 @@ from egm.screen.cloth import (
 from egm.screen.flow import Cell, Cloth, is_chip_beside_label, split_common_words, split_label_and_odds
 from egm.screen.layout import find_middle
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.asked import format_answer, format_question
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chips import CHIP, STANDING, draw_chip, draw_returned_amount, find_chip_colour
+from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import find_settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, lay_out_hand_keys

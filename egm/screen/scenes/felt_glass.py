@@ -8,8 +8,8 @@ from egm.screen.layout import LEVELS_HIGH, find_middle
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import count_most_and_least
 from egm.screen.round_result import RoundResult
-from egm.screen.scenes.asked import format_option
 from egm.screen.scenes.cards import add_split_number, format_settlement
+from egm.screen.scenes.decision_text import format_option
 from egm.screen.scenes.hand import draw_hand_key, format_group_name, lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.pays import (
     PayRow,

@@ -9,7 +9,7 @@ from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinView
 from egm.screen.painter import Style
-from egm.screen.scenes.asked import describe_decision_before_play, format_option, format_turn
+from egm.screen.scenes.decision_text import describe_decision_before_play, format_option, format_turn
 from egm.screen.scenes.feature import sum_credits_so_far
 from egm.screen.scenes.felt_glass import (
     describe_felt_status,

@@ -68,10 +68,10 @@ def may_test(machine: Machine, event: Event) -> bool:
     return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
 
-def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
+def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[Machine]:
     """Return the guard that decides whether a device test may start.
 
-    ``no_ticket_is_asked`` returns whether no ticket in escrow is being validated.
+    ``no_ticket_query_waits`` returns whether no ticket in escrow is being validated.
     """
 
     def device_is_free(machine: Machine, event: Event) -> bool:
@@ -95,7 +95,7 @@ def build_device_is_free_guard(no_ticket_is_asked: Guard[Machine]) -> Guard[Mach
                 return (
                     machine.state(Devices).acceptor is not None
                     and machine.memory.get(MoneyKey.PAPER) is None
-                    and no_ticket_is_asked(machine, event)
+                    and no_ticket_query_waits(machine, event)
                 )
             case "light" | "calibrate":
                 return True

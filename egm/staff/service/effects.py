@@ -77,7 +77,7 @@ def key_is_enough(machine: Machine, event: Event) -> bool:
     )
 
 
-def nobody_is_asked(machine: Machine, _: Event) -> bool:
+def no_service_page_is_open(machine: Machine, _: Event) -> bool:
     """Return whether no service page is open."""
     return not machine.state(ServiceDesk).is_open
 

@@ -434,7 +434,7 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
     room.machine.state(HostMoney).online = False
-    assert payout_is_due(room.machine, Event(EventType.AT_REST)), (
+    assert payout_is_due(room.machine, Event(EventType.WHEN_IDLE)), (
         "a host that is not there keeps nothing on the meter"
     )
     room.machine.state(HostMoney).online = True

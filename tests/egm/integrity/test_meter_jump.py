@@ -51,7 +51,7 @@ def rule(room, amount_cents):
     (disputed,) = list_disputed_amounts(room.machine)
     room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(
-        EventType.DISPUTED_AMOUNT,
+        EventType.DISPUTED_AMOUNT_RULING,
         form="disputed",
         disputed=disputed,
         amount_cents=amount_cents,
@@ -82,7 +82,7 @@ def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(room):
     limit(room, world_coin=500)
     room.ledgers.coins.credit_coins_in(((100, True),) * 6, 6)
     jumped(room, "world:coin", 0)
-    assert room.ledgers.coins.position() == 6
+    assert room.ledgers.coins.event_mark() == 6
     rule(room, 600)
     settle(room)
     room.ledgers.coins.credit_coins_in(((100, True),), 7)

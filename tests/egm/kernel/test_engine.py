@@ -82,7 +82,7 @@ def rules(*some: Rule) -> Rules:
 
 
 LAST = (
-    Rule(EventType.AT_REST, EVERYWHERE, (), (rest,)),
+    Rule(EventType.WHEN_IDLE, EVERYWHERE, (), (rest,)),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (something_is_begun,), (end_it,)),
     Rule(EventType.AFTER_EVENT, EVERYWHERE),
 )
@@ -111,7 +111,7 @@ def test_an_unfinished_thing_is_ended_once_an_event():
 def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
     """What it asks of itself is refused, or leads nowhere: asked at each rest, it would never rest again."""
     toy = engine(
-        Rule(EventType.AT_REST, IDLE, (works,), (ask_for_more,)),
+        Rule(EventType.WHEN_IDLE, IDLE, (works,), (ask_for_more,)),
         Rule(EventType.PLAY, IDLE, (), (begin,)),
         Rule(EventType.BET, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
     )

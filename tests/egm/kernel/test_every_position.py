@@ -174,7 +174,9 @@ def test_the_one_key_pays_position_after_position(three):
 def test_the_key_passes_by_what_no_key_can_end(tmp_path, state):
     """A fault of the first position that is a technician's keeps nobody waiting at the second."""
     three = Three(tmp_path, boot=True)
-    three.first.engine.handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why="test", most_cents=500)
+    three.first.engine.handle(
+        EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why="test", most_cents=500
+    )
     assert three.first.state is State.TILT
     if state is State.HANDPAY:
         three.second.insert(500).engine.handle(EventType.CASH_OUT)

@@ -106,7 +106,7 @@ def test_the_table_is_short_and_its_sets_have_names():
 
 def test_what_the_machine_raises_itself_and_what_is_said_late_is_taken_everywhere():
     """Also where there is nothing to do: no event is decided outside the table, and none is dropped."""
-    for event in (EventType.AFTER_EVENT, EventType.AT_REST, EventType.SHOWN, EventType.ANSWER):
+    for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER):
         for state in State:
             assert not FEATURES.rules.of(state, event)[-1].guards, (state, event)
 

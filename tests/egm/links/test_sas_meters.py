@@ -232,7 +232,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
     room = MachineRig(tmp_path, devices=("hopper",))
     bench = Bench(tmp_path, room, enable=["hopper_status"])
-    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), position=1)
+    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_mark=1)
     assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
     assert bench.read(0xB3) == "06"

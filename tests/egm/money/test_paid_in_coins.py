@@ -235,7 +235,9 @@ def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_firs
     Menu(room).sign_in(Role.SUPERVISOR)
     room.cut_power_after(written)
     with suppress(PowerCutError):
-        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **ruling)
+        room.engine.handle(
+            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **ruling
+        )
     room = again()
     assert bool(list_disputed_amounts(room.machine)) is (written == 0)
     if written:

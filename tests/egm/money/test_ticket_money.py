@@ -138,7 +138,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     assert (disputed.least_cents, disputed.most_cents) == (0, 10_000)
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 0, "reason": "paid at the cage"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
+    room.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
     assert room.state is State.IDLE
     assert room.store.require_ticket(number).moves[-1].by == "cage:Luc"
 
@@ -475,7 +475,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_taken(room, tmp_path):
     (disputed,) = list_disputed_amounts(room.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
-    room.engine.handle(EventType.DISPUTED_AMOUNT, **ruling, **both)
+    room.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
     assert find_proof((room.journal,), room.journal.derive(NUMBERS), number).taken == f"{disputed.id}.in"
     room.close()
     put_back(before)

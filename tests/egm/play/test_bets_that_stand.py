@@ -320,7 +320,7 @@ def test_credits_nobody_claims_take_the_bets_that_stand_with_them(point, tmp_pat
         room.engine.handle(EventType.MENU_CLOSED, why="key")
         return told
 
-    assert fill_in() == "refused.place_is_said"
+    assert fill_in() == "refused.location_is_stated"
     assert list_standing_tables(room.machine)  # a form that is not whole moves nothing
     fill_in(place="bank 4")
     assert (room.state, room.credit_cents, list(list_standing_tables(room.machine))) == (State.IDLE, 0, [])

@@ -66,7 +66,7 @@ def test_time_is_brought_to_mind_after_sixty_minutes_and_then_every_thirty(make)
         if wanted:
             room.engine.handle(EventType.REMINDER_DUE)
             room.play()
-            assert (room.state, room.notice) == (State.IDLE, "refused.no_reminder_stands")
+            assert (room.state, room.notice) == (State.IDLE, "refused.no_reminder_is_active")
             room.engine.handle(EventType.ACKNOWLEDGE)
             play(room)
     told = [(record["kind"], record["minutes"]) for record in room.records("protection.reminder")]
@@ -95,7 +95,7 @@ def test_what_was_spent_is_wagers_less_wins_and_is_exact_over_a_restart(make):
     assert (seen.kind, seen.spent_cents, seen.until_utc) == ("spend", spent_cents, "")
     room = make("remind_spend_cents = 50")  # it stands until it is read
     room.play()
-    assert room.notice == "refused.no_reminder_stands"
+    assert room.notice == "refused.no_reminder_is_active"
     room.engine.handle(EventType.ACKNOWLEDGE)
     assert find_due_reminder(room.machine) is None  # until as much more is spent
     play(room)
@@ -428,7 +428,7 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
         running = asyncio.create_task(attachment.run())
         await settled(attachment, room)
         room.play()
-        assert room.notice == "refused.no_reminder_stands"
+        assert room.notice == "refused.no_reminder_is_active"
         if pause:
             minutes(room, 6)  # its clock was set by one after it had come up
         else:

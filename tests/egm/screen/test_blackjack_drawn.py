@@ -11,9 +11,9 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.asked import format_turn
 from egm.screen.scenes.cards import add_split_number, format_hand_name
 from egm.screen.scenes.dealt import build_current_hands
+from egm.screen.scenes.decision_text import format_turn
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep

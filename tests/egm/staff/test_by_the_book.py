@@ -88,7 +88,7 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
         {**ONE, **NAMED},
     ):
         fill_in(room, "handpay", **lacking)
-        assert room.notice == "refused.form_is_whole"
+        assert room.notice == "refused.payment_form_is_complete"
     fill_in(room, "handpay", **NAMED, method="cash")  # nobody has proved to be there
     assert room.notice == "refused.authorised"
     assert room.records("handpay.form") == []
@@ -296,7 +296,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(room):
     assert (room.notice, room.credit_cents) == ("refused.authorised", 540)
     for place in ({}, {"place": " "}):  # nor where
         fill_in(room, "orphan_credits", **ONE, **place)
-        assert (room.notice, room.credit_cents) == ("refused.place_is_said", 540)
+        assert (room.notice, room.credit_cents) == ("refused.location_is_stated", 540)
     fill_in(room, "orphan_credits", **ONE, place="slot room, bank 4")
     assert (room.state, room.credit_cents) == (State.IDLE, 0)
     (line,) = register(room, "orphans")
@@ -485,7 +485,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
 def test_notes_want_every_field_and_a_person(room, form_id, name, fields):
     for field in fields:
         fill_in(room, form_id, **ONE, **{**fields, field: " "})
-        assert room.notice == "refused.note_is_whole"
+        assert room.notice == "refused.register_note_is_complete"
     fill_in(room, form_id, **fields)
     assert room.notice == "refused.authorised"
     fill_in(room, form_id, **ONE, **fields)

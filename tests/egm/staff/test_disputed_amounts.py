@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.app.features import REGISTERS
-from egm.devices.ledgers import CoinDoubt, PayoutRecord
+from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.disputed import list_disputed_amounts
@@ -86,7 +86,9 @@ def test_a_ruling_outside_the_bounds_or_by_somebody_who_may_not_is_refused(room)
     assert "disputed" not in [row.action for table in menu.page.tables for row in table.rows]
     for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (None, "x")):
         values = {"disputed": open_one(room).id, "amount_cents": amount_cents, "reason": reason}
-        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+        room.engine.handle(
+            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
+        )
     assert (room.state, register(room)) == (State.TILT, [])
 
 
@@ -148,7 +150,9 @@ def test_a_cut_around_the_ruling_on_a_ticket(room, tmp_path, written):
     values = {"disputed": open_one(room).id, "amount_cents": 2000, "reason": "it is in the box"}
     with suppress(PowerCutError):
         room.engine.handle(EventType.MENU, key="operator")
-        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+        room.engine.handle(
+            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
+        )
     room.close()
     again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
     if list_disputed_amounts(again.machine):
@@ -224,7 +228,9 @@ def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
     values = {"disputed": open_one(room).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):
         room.engine.handle(EventType.MENU, key="operator")
-        room.engine.handle(EventType.DISPUTED_AMOUNT, form="disputed", person="5", persons=("5",), **values)
+        room.engine.handle(
+            EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
+        )
     room.close()
     again = coins.room = coins()
     if list_disputed_amounts(again.machine):
@@ -264,14 +270,14 @@ def test_a_cabinet_that_has_lost_its_hopper_does_not_pay_for_ever(coins, tmp_pat
 @pytest.mark.parametrize("written", range(3))
 def test_coins_never_reported_are_disputed_with_the_very_entry_that_passes_them(coins, written):
     room = coins.room
-    doubt = CoinDoubt(why="2 coins were accepted", least_cents=50, most_cents=400)
+    doubt = DisputedCoins(why="2 coins were accepted", least_cents=50, most_cents=400)
     room.cut_power_after(written)
     with suppress(PowerCutError):
         room.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     room.close()
     again = coins.room = coins()
-    assert (again.ledgers.coins.position() == 7) is bool(list_disputed_amounts(again.machine))
-    if again.ledgers.coins.position() != 7:
+    assert (again.ledgers.coins.event_mark() == 7) is bool(list_disputed_amounts(again.machine))
+    if again.ledgers.coins.event_mark() != 7:
         again.ledgers.coins.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(again)
     assert (again.credit_cents, again.state) == (100, State.TILT)

@@ -87,7 +87,7 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
     direction = {**judged, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
     for lacking in ({"informed": "nobody"}, {"informed": ""}, {"officer": " "}):
         menu.room.engine.handle(EventType.INCIDENT_JUDGED, **{**direction, **lacking})
-        assert menu.room.notice == "refused.note_is_whole"
+        assert menu.room.notice == "refused.register_note_is_complete"
     assert register(menu, "incidents") == []
     menu.fill("incident", "a quarrel", "both left", "telephone", "agent 12, 14:00")
     (line,) = register(menu, "incidents")

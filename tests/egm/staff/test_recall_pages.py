@@ -48,7 +48,7 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
     menu.touch("show")
     replay, shown = replayed(menu, won)
     assert (replay.display, replay.game_id, replay.win_cents) == (shown.display, shown.game_id, 300)
-    assert (replay.step, replay.steps, replay.asked) == (1, 1, "")
+    assert (replay.step, replay.steps, replay.decision_kind) == (1, 1, "")
     menu.touch("figures").touch("back").touch(newest).touch("show")
     assert menu.page.replay.win_cents == 0
     assert [r["play_id"] for r in room.records("recall.shown")] == [won, newest]
@@ -91,7 +91,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     for number, answer in enumerate(answers, 1):
         replay = menu.page.replay
         assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
-        assert replay.asked == "hold"
+        assert replay.decision_kind == "hold"
         words = f"Reels held: {', '.join(held[answer])}" if answer else "No reel held"
         assert translate_words(replay.answered, "en") == words
         assert {each.id: each.style for each in menu.page.actions if each.id != "back"} == {
@@ -101,7 +101,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
         }
         assert answer in replay.options
         menu.touch("later")
-    assert (menu.page.replay.display, menu.page.replay.asked) == (outcome, "")
+    assert (menu.page.replay.display, menu.page.replay.decision_kind) == (outcome, "")
     menu.touch("earlier")
     assert menu.page.replay.step == len(answers)
     menu.touch("figures")

@@ -36,7 +36,7 @@ def room(tmp_path):
 
 def coins(room, position, *fallen):
     """Coins pass the acceptor: (minor units, whether into the hopper) each."""
-    room.engine.handle(EventType.COINS_IN, coins=fallen, position=position)
+    room.engine.handle(EventType.COINS_IN, coins=fallen, event_mark=position)
 
 
 def collect(room):
@@ -48,7 +48,7 @@ def collect(room):
 def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(room):
     coins(room, 1, (100, True), (100, False))
     menu = Menu(room).sign_in(Role.SUPERVISOR).fill("hopper_fill", "20050")
-    assert menu.notice == "notice.refused.fill_is_whole"
+    assert menu.notice == "notice.refused.fill_amount_is_valid"
     menu.home().fill("hopper_fill", "20000")
     values = room.journal.meters().values
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)

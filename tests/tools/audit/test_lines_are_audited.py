@@ -4,7 +4,7 @@ import pytest
 
 from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
 from egm.devices.interface import PrintState
-from egm.devices.ledgers import CoinDoubt, PayoutRecord
+from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType
 from egm.kernel.services import MachineContext
 from egm.links.gat.codec import Command, Packet
@@ -86,7 +86,7 @@ def test_disputed_coins(audited, tmp_path):
     room.ledgers.payouts.record_strayed_coins(4, "4 coins left")
     rule(room, 0)
     room.ledgers.coins.credit_coins_in(
-        ((100, True),), 7, CoinDoubt(why="2 coins", least_cents=50, most_cents=400)
+        ((100, True),), 7, DisputedCoins(why="2 coins", least_cents=50, most_cents=400)
     )
     rule(room, 225)
 

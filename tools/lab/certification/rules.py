@@ -292,7 +292,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
         )
 
 
-def odds_told(case: Case) -> Iterator[Finding]:
+def state_long_odds(case: Case) -> Iterator[Finding]:
     """State the very long odds of which the player must be informed; the help pages show the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
@@ -513,7 +513,7 @@ RULES: tuple[Rule, ...] = (
     void_rule,
     *chance.RULES,
     longest_odds,
-    odds_told,
+    state_long_odds,
     return_by_stake,
     bet_limit,
     double_up,

@@ -25,7 +25,7 @@ class LevelReturn:
     """What a progressive level returns for one bet at its present meter.
 
     ``stake`` and ``shown`` (the meter) have the same unit: minor units on a machine, or credits for meters
-    given by hand. ``returned`` is the level's own return, and ``whole`` that of the bet with this level and
+    given by hand. ``returned`` is the level's own return, and ``bet_return`` that of the bet with this level and
     without the others.
     """
 
@@ -34,7 +34,7 @@ class LevelReturn:
     stake: int
     shown: int
     returned: Fraction
-    whole: Fraction
+    bet_return: Fraction
 
 
 def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list[LevelReturn]:
@@ -57,7 +57,7 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
             stake=bet.cost_credits,
             shown=meters[share.level],
             returned=share.compute_rtp_at(meters[share.level], bet.cost_credits),
-            whole=bet.rtp + share.compute_rtp_at(meters[share.level], bet.cost_credits),
+            bet_return=bet.rtp + share.compute_rtp_at(meters[share.level], bet.cost_credits),
         )
         for bet in analysis.bets
         for share in bet.progressives
@@ -87,7 +87,7 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
                             stake=record["stake_cents"],
                             shown=level.shown_cents,
                             returned=returned,
-                            whole=bet.rtp + returned,
+                            bet_return=bet.rtp + returned,
                         )
                     )
     return returns
