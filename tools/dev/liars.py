@@ -52,7 +52,7 @@ class Witnessed:
 _BEGINS: Final = "the machine number or key with which a journal begins"
 _COIN: Final = "where a coin went, for example into a hopper that does not exist"
 _ANOTHER: Final = "another staff member with the same permission"
-_ENROLLED: Final = "another number for an enrolled person who has done nothing since"
+_ENROLLED: Final = "another number or role for an enrolled person, if nothing they did since contradicts it"
 _ACT: Final = "an act without consequences, left out or invented as a whole"
 _DRAW: Final = "a draw that changes nothing shown or won"
 _HEARD: Final = "what a controller or host showed or reported, if it moved nothing"
@@ -81,6 +81,7 @@ WITNESSED: Final = tuple(
         ("coin.in", "transfers.*.*", _COIN, "it is told once", "the count of hopper and box", "*stock:*"),
         ("*", "*persons.*", _ANOTHER, "each of them may", "the signed slip or form"),
         ("staff.added", "record.whom", _ENROLLED, "no act is theirs", "the roster, whose digest it has"),
+        ("staff.added", "record.role", _ENROLLED, "their acts suit either role", "the roster, whose digest it has"),
         ("*", "record.person", _ANOTHER, "another of the staff, or a key, may", "the signed slip"),
         ("*", "*.draws.*", _DRAW, "it comes to the same", "a printed head"),
         ("game.*", "record.outcome.wins.*.pays", _MARK, "an earlier version wrote it so", "a printed head"),
