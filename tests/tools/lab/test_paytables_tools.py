@@ -80,11 +80,11 @@ def test_the_sheet_as_csv_terminal_and_html(tmp_path):
 @pytest.mark.requirement("R-02")
 @pytest.mark.requirement("P-02:b")
 def test_the_sheet_of_the_submission_lists_the_departures_from_the_usual_rules():
-    departures = load_game("quebec-craps").departures
+    departures = load_game("monaco-chemin-de-fer").departures
     assert len(departures) > 1
-    said = json.loads(run("par", "quebec-craps", "--json"))
+    said = json.loads(run("par", "monaco-chemin-de-fer", "--json"))
     assert said["departures"] == list(departures)
-    written = html.unescape(run("par", "quebec-craps", "--html"))
+    written = html.unescape(run("par", "monaco-chemin-de-fer", "--html"))
     assert [text for words in departures for text in words.values() if text not in written] == []
 
 
