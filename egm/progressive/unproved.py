@@ -125,12 +125,6 @@ def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
     return {claim: prize for claim, prize in stored.items() if prize.ruling is None}
 
 
-def find_ruling(machine: Machine, claim: str) -> str | None:
-    """Return the two persons' ruling on a progressive claim: ``pay``, ``decline``, or None."""
-    stored = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
-    return None if stored is None else stored.ruling
-
-
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
     """Return the open progressive claims that no controller will answer: of removed levels, and of the waiting game."""
