@@ -4,6 +4,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -89,6 +90,13 @@ class Rules(Protocol):
     @property
     def has_fixed_seats(self) -> bool:
         """Return whether a seat is the same player position in every round, because the table state names seats."""
+
+    @property
+    def levy(self) -> Fraction | None:
+        """Return the share that the house levies where players play against each other, otherwise None.
+
+        It is the certified figure of such a game, instead of a return (Monaco art. 19.3).
+        """
 
     @property
     def betting_seconds(self) -> int | None:

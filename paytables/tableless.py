@@ -1,6 +1,7 @@
 """Default rules for games with a single bet per wager and no state between rounds."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Protocol, Self
 
 from paytables.analysis import BetAnalysis
@@ -43,6 +44,11 @@ class Tableless:
     def has_fixed_seats(self) -> bool:
         """Return False: no table state names a seat, so a seat may be another player position in the next round."""
         return False
+
+    @property
+    def levy(self) -> Fraction | None:
+        """Return None: the players play against the house, so the game is certified by its return."""
+        return None
 
     @property
     def betting_seconds(self) -> int | None:

@@ -150,7 +150,9 @@ class Texts:
         """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
-            "say": lambda: self.say_by_count(str(value), {**values, **_format_amounts(values, money)}),
+            "say": lambda: self.say_by_count(
+                str(value), {**values, **_format_amounts(values, money), **self._format_shares(values)}
+            ),
             "code": lambda: self.code(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
@@ -161,6 +163,15 @@ class Texts:
             "list": lambda: str(value or "; ").join(self.say(str(key)) for key in values.values()),
         }
         return kinds[words.kind]() if words.kind in kinds else str(value)
+
+    def decimal(self, figure: str) -> str:
+        """Return a decimal figure, with or without its percent sign, with this language's decimal mark."""
+        plain = figure.rstrip("%").strip()
+        return plain.replace(".", ",") if self.language == "fr" else plain
+
+    def _format_shares(self, values: Mapping[str, int | str]) -> dict[str, str]:
+        """Return the value named ``percent``, if there is one, with this language's decimal mark."""
+        return {"percent": self.decimal(str(values["percent"]))} if "percent" in values else {}
 
     def say_by_count(self, key: str, values: Mapping[str, object]) -> str:
         """Return a text, in the singular if its ``count`` is one and the catalogue has a singular."""

@@ -82,6 +82,8 @@ class InventoryGame:
     """The date of the certificate, or empty."""
     certified_by: str | None = omit_if_default(None)
     """The laboratory that certified it."""
+    levy: str = omit_if_default("")
+    """The levy in percent, instead of a return, if players play against each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
 from meters.recall import read_details
+from paytables import Game
 from paytables.wording import format_percent
 
 KIND: Final = INVENTORY_CHANGED.kind
@@ -69,9 +70,8 @@ def build_inventory_entry(
                 game=game.id,
                 version=game.version,
                 digest=game.digest,
-                return_=format_percent(machine.state(InstalledGames).returns[game.id], 4)
-                if game.id in machine.state(InstalledGames).returns
-                else "",
+                return_=_format_return(machine, game),
+                levy="" if game.rules.levy is None else format_percent(game.rules.levy, 4),
                 certified_on=str(
                     of[game.id].on if game.id in of else inventory.certified_on.get(game.id, "")
                 ),
@@ -80,6 +80,12 @@ def build_inventory_entry(
             for game in machine.state(InstalledGames).games.values()
         ),
     )
+
+
+def _format_return(machine: Machine, game: Game) -> str:
+    """Return a game's lowest return in percent; empty if it is unknown, or if the levy is stated instead."""
+    least_return = machine.state(InstalledGames).returns.get(game.id)
+    return "" if least_return is None or game.rules.levy is not None else format_percent(least_return, 4)
 
 
 def note_inventory(
@@ -150,6 +156,8 @@ def _build_game_row(game: Mapping[str, str]) -> tuple[Words, Words]:
     """Return the row of the technical sheet about a game: its name and version, its return and certificate date."""
     name = say_plain(f"{game['game']} {game['version']}")
     date = game["certified_on"] or "-"
+    if game.get("levy"):
+        return name, say("service.inventory.levy", percent=game["levy"], date=date)
     return name, say("service.inventory.return", percent=game["return"], date=date)
 
 

@@ -170,6 +170,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return True: the bank goes round, so a seat must be the same player position in every round."""
         return True
 
+    @property
+    def levy(self) -> Fraction:
+        """Return the share of a winning bank that the house levies (art. 11.7)."""
+        return Fraction(self.definition.bank.percent, 100)
+
     def bets(self) -> tuple[BankBet, ...]:
         """Return the three bets: to hold the bank, to cover it alone, and to stake against it."""
         return (self.definition.bank, self.definition.banco, self.definition.stake)

@@ -56,7 +56,7 @@ def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(
     command = ["certify", str(GAME), "--jurisdiction", "generic", "--games-played", "200"]
     run = CliRunner().invoke(main, [*command, "--out", str(tmp_path)])
     findings = json.loads((tmp_path / "long-odds" / "findings.json").read_text())
-    told = [f for f in findings if f["rule"] == "odds-told"]
+    told = [f for f in findings if f["rule"] == "long-odds"]
     assert [f["status"] for f in told] == ["noted", "noted"]
     assert "top award base 3 comet 1 in 27,000,000" in told[0]["evidence"]
     longest = [f for f in findings if f["rule"] == "longest-odds"]

@@ -29,6 +29,10 @@ def print_par_sheet(game: Game, analysis: Analysis, rules: Awards | None = None)
     """Print the PAR sheet; ``rules`` say which long odds the player must be informed of."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
+    if game.rules.levy is not None:
+        echo(
+            f"levy, the certified figure of a game of players against each other: {format_percent(game.rules.levy)}"
+        )
     for bet in analysis.bets:
         tables = [each for each in _build_bet_tables(bet, game.denominations_cents) if each]
         bands = _build_band_tables(build_bet_sheet(bet)) if bet.sigma is not None else ()

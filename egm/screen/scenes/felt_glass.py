@@ -531,8 +531,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=lowest, most=maximum)]
         figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
         if figure is not None:
-            sign = figure.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
-            words.insert(0, stage.texts.say("felt.returns", percent=sign))
+            words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.decimal(figure)))
         low = Style("text", "caption", "text")
         if slim:
             p.text("  \u00b7  ".join(words), (x, at + step * 0.4), low, align="left", width=w)

@@ -9,7 +9,6 @@ from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.glass import format_prize_name
 from egm.screen.scenes.hand import format_group_name
 from egm.screen.scenes.stage import Stage, format_stage_name
-from egm.screen.scenes.status import format_decimal
 from egm.screen.table import Spot, is_table
 
 #: The settlement name of a win that is not a pay table row.
@@ -66,10 +65,10 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
     texts = stage.texts
     lines = []
     if chances.hit_percent:
-        share = texts.say("odds.percent", percent=format_decimal(stage, chances.hit_percent))
+        share = texts.say("odds.percent", percent=texts.decimal(chances.hit_percent))
         lines.append((texts.say("odds.profit" if _is_table_bet(stage, chances) else "odds.hit"), share))
     else:
-        lines.append((texts.say("odds.prizes_in_100"), format_decimal(stage, chances.prizes_in_100)))
+        lines.append((texts.say("odds.prizes_in_100"), texts.decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
         name = format_stage_name(stage, feature) or texts.code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))

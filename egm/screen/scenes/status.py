@@ -410,19 +410,13 @@ def format_return(stage: Stage, game: GameView) -> str:
     worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return stage.texts.say(key, percent=format_decimal(stage, game.return_percent))
+        return stage.texts.say(key, percent=stage.texts.decimal(game.return_percent))
     names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
     main, worst_name = (stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst))
     return stage.texts.say(
         "panel.return_named",
         main=main,
-        percent=format_decimal(stage, game.returns[game.main_bet]),
+        percent=stage.texts.decimal(game.returns[game.main_bet]),
         worst=worst_name,
-        least=format_decimal(stage, game.returns[worst]),
+        least=stage.texts.decimal(game.returns[worst]),
     )
-
-
-def format_decimal(stage: Stage, figure: str) -> str:
-    """Return a decimal figure with this language's decimal sign."""
-    plain = figure.rstrip("%").strip()
-    return plain.replace(".", ",") if stage.texts.language == "fr" else plain

@@ -25,7 +25,7 @@ from egm.staff.form import FieldKind
 from egm.staff.inventory import KIND, note_inventory, read_technical_sheet
 from egm.staff.keys import StaffKey
 from egm.testing.machine import GAME, MachineRig, StoppedClock
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import Journal, JournalDamaged
 from tools.cli import main
 from tools.lab.certification import bundle
@@ -71,6 +71,21 @@ def test_the_entry_has_all_that_the_order_asks_for(room):
     assert now["photograph"] == f"machine.jpg {hashlib.sha256(b'a picture').hexdigest()}"
     (game,) = now["games"]
     assert (game["game"], game["return"], game["certified_on"]) == (GAME, "87.3700", "2026-02-03")
+
+
+@pytest.mark.requirement("O-02", "Q-08")
+def test_the_levy_stands_in_place_of_the_return_where_players_play_against_each_other(tmp_path):
+    chemin = "monaco-chemin-de-fer"
+    room = MachineRig(tmp_path / "state", games=(chemin,), profile="monaco").boot()
+    room.machine.state(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
+    note_inventory(room.machine, inventory(tmp_path))
+    sheet = read_technical_sheet(room.journal)
+    (game,) = sheet.now["games"]
+    assert (game["return"], game["levy"]) == ("", "5.0000")
+    (row,) = sheet.tables()[1].rows
+    assert translate_words(row.cells[1], "en") == "levy 5.0000%, certified -"
+    assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0%, certifié -"
+    room.close()
 
 
 @pytest.mark.requirement("Q-16", "Q-17")

@@ -87,7 +87,8 @@ REFUSED = {
         changed("maple-classic", game__help={"en": "A malfunction voids all.", "fr": "Toute défectuosité annule tout."})
     ),
     "longest-odds": lambda: case_of(CLASSIC, awards={"longest_one_in": 100}),
-    "odds-told": lambda: case_of(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
+    "levy": lambda: case_of(load_game("monaco-chemin-de-fer")),
+    "long-odds": lambda: case_of(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
     "return-by-stake": lambda: case_of(changed("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
     "bet-limit": lambda: case_of(CLASSIC, play={"bet_limit_cents": 2}),
     "double-up": lambda: case_of(changed("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
@@ -111,7 +112,7 @@ REFUSED = {
 #: Held against what the machine plays, not against what the definition says: each has its test below.
 OF_PLAY = {"simulation", "replay"}
 #: A fact a laboratory must read, that no profile here forbids.
-ONLY_NOTED = {"odds-told", "return-by-stake"}
+ONLY_NOTED = {"levy", "long-odds", "return-by-stake"}
 OF_DEFINITIONS = [rule for rule in rules.RULES if rule not in {rules.simulation, rules.replay}]
 
 
@@ -131,7 +132,15 @@ def test_the_rule_refuses(name):
 def test_every_rule_there_is_has_its_refusal():
     """What the rules say of all the games of the library names every rule."""
     named = set()
-    for game in ("maple-classic", "hold-fast", "orchard-picnic", "summit-keno", "icebreak", "river-wheel"):
+    for game in (
+        "maple-classic",
+        "hold-fast",
+        "orchard-picnic",
+        "summit-keno",
+        "icebreak",
+        "river-wheel",
+        "monaco-chemin-de-fer",
+    ):
         named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=Depth.PRIZES))}
     named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
     named |= {f.rule for f in findings(case_of(load_game("quebec-three-card-poker"), games=20))}

@@ -88,6 +88,19 @@ def test_the_sheet_of_the_submission_lists_the_departures_from_the_usual_rules()
     assert [text for words in departures for text in words.values() if text not in written] == []
 
 
+@pytest.mark.requirement("O-02", "R-02")
+def test_sheet_and_certification_state_the_levy_of_a_game_of_players_against_each_other():
+    chemin = "monaco-chemin-de-fer"
+    assert json.loads(run("par", chemin, "--json"))["levy"] == {"exact": "1/20", "decimal": 0.05}
+    words = "levy, the certified figure of a game of players against each other: 5.0000 %"
+    assert words in run("par", chemin)
+    assert [line for line in run("par", chemin, "--csv").splitlines() if ",levy,1/20,0.05" in line]
+    found = json.loads(run("certify", chemin, "--jurisdiction", "monaco", "--games-played", 200, "--json"))
+    (finding,) = [each for each in found[0]["findings"] if each["rule"] == "levy"]
+    assert (finding["status"], "levy of 5.0000 % = 1/20" in finding["evidence"]) == ("noted", True)
+    assert json.loads(run("par", "quebec-war", "--json"))["levy"] is None
+
+
 def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_them():
     """Three maples pay 60, 120 with one lantern and 240 with two: 11 hits come to 1,680 credits."""
     text = run("par", "maple-classic")

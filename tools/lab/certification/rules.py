@@ -77,6 +77,16 @@ def return_floor(case: Case) -> Iterator[Finding]:
         )
 
 
+def levy(case: Case) -> Iterator[Finding]:
+    """State the levy, the certified figure of a game that players play against each other (Monaco art. 19.3)."""
+    share = case.game.rules.levy
+    if share is not None:
+        words = "players play against each other: the certified figure is the levy of"
+        yield Finding(
+            "levy", ("O-02",), Status.NOTED, f"{words} {format_percent(share)} = {_format_short(share)}"
+        )
+
+
 def return_ceiling(case: Case) -> Iterator[Finding]:
     """Check that no bet returns more than the jurisdiction allows; note every return above the wager."""
     ceiling = case.profile.returns.most(case.game.family)
@@ -292,21 +302,21 @@ def longest_odds(case: Case) -> Iterator[Finding]:
         )
 
 
-def state_long_odds(case: Case) -> Iterator[Finding]:
+def long_odds(case: Case) -> Iterator[Finding]:
     """State the very long odds of which the player must be informed; the help pages show the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
         awards = list_awards(bet)
         long_odds = list_longer_awards(awards, rules.top_told_one_in, rules.other_told_one_in)
         if not awards:
-            yield Finding("odds-told", ("C-23",), Status.NOTHING, _format_no_award(bet))
+            yield Finding("long-odds", ("C-23",), Status.NOTHING, _format_no_award(bet))
             continue
         if long_odds:
             words = "told to the player: " + ", ".join(_format_award(award) for award in long_odds)
         else:
             words = "no award has odds so long that they must be told"
         status = Status.NOTED if long_odds else Status.PASS
-        yield Finding("odds-told", ("C-23",), status, f"bet {bet.bet}: {words}")
+        yield Finding("long-odds", ("C-23",), status, f"bet {bet.bet}: {words}")
 
 
 def _format_no_award(bet: BetAnalysis) -> str:
@@ -505,6 +515,7 @@ def same_file(case: Case) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     return_floor,
+    levy,
     return_ceiling,
     largest_win,
     progressive_levels,
@@ -513,7 +524,7 @@ RULES: tuple[Rule, ...] = (
     void_rule,
     *chance.RULES,
     longest_odds,
-    state_long_odds,
+    long_odds,
     return_by_stake,
     bet_limit,
     double_up,
@@ -527,6 +538,7 @@ RULES: tuple[Rule, ...] = (
 _NONE_OF = {
     "double_up": "the game has no double-up",
     "draw_on_every_path": "no bet that is played by itself",
+    "levy": "the players play against the house",
     "longest_odds": "no bet has awards of a pay table",
     "pay_tables": "the screen prints no pay table of rows",
     "prizes_in_kind": "the game gives no prize in kind",

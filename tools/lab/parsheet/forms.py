@@ -29,6 +29,8 @@ def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
     data = build_sheet(game, analysis, rules)
     for key in ("game", "version", "date", "digest_sha256"):
         writer.writerow(["", "game", game.id, key, data[key], ""])
+    if data["levy"] is not None:
+        writer.writerow(["", "game", game.id, "levy", *_split_exact_and_decimal(data["levy"])])
     for reel in data["reels"]:
         name = f"{reel['stage']} reel {reel['reel']}"
         writer.writerow(["", "strip", name, "stops", " ".join(reel["strip"]), reel["stops"]])

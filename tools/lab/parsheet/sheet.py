@@ -50,6 +50,7 @@ def build_sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         "help": game.help,
         "departures": list(game.departures),
         "exact": analysis.exact,
+        "levy": to_exact_data(game.rules.levy),
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
