@@ -54,7 +54,7 @@ def find_definition(machine: Machine, name: GameName) -> Game:
     if not isinstance(stored_text, str):
         raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
-        game = _build_game(stored_text)
+        game = build_stored_game(stored_text)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
         raise GameDefectiveError(f"the stored definition of {description} cannot be read: {error}") from error
     if game.digest != name.digest:
@@ -80,7 +80,7 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
         if digest == game.digest or not isinstance(text, str):
             continue
         with suppress(PaytableError, ValueError, zlib.error, binascii.Error):
-            header = _build_game(text).header
+            header = build_stored_game(text).header
             if (header.id, header.version) == (game.id, game.version):
                 return digest
     return ""
@@ -106,6 +106,9 @@ def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
 
 
 @lru_cache(maxsize=_BUILT)
-def _build_game(stored_text: str) -> Game:
-    """Return the game of a definition stored in the journal; cached."""
+def build_stored_game(stored_text: str) -> Game:
+    """Return the game of a definition stored in the journal; cached.
+
+    Raises PaytableError, ValueError or zlib.error if the text is damaged or is no definition.
+    """
     return game_from_text(decode_definition(stored_text), "the journal")

@@ -17,6 +17,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 ROULETTE, CRAPS, REELS = "monaco-roulette-european", "monaco-craps", "maple-classic"
+WHEEL = "river-wheel"
 CREDIT_CENTS = 10_000
 MANAGER = {"person": "5", "persons": ("5",)}
 
@@ -103,6 +104,20 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
     assert told(room) == []
     assert play(room)
     assert fill_in(room, "open_tables") == "refused.closing_is_announced"
+    assert audit(room, tmp_path) == []
+
+
+@pytest.mark.requirement("S-55")
+def test_a_slot_machines_wheel_with_several_bets_is_no_table_and_plays_on(tables, tmp_path):
+    """Its wagers name their bets as those of a table do: the audit once accused the machine of a fourth round."""
+    (room,) = tables(WHEEL)
+    room.insert(CREDIT_CENTS)
+    fill_in(room, "close_tables", minutes=0)
+    area = room.machine.games[WHEEL].presentation()["areas"][0]["id"]
+    for _ in range(5):
+        assert play(room, {area: 1})
+        if room.state is State.HANDPAY:
+            room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert audit(room, tmp_path) == []
 
 

@@ -3,11 +3,15 @@
 The check of a round (:func:`check_table_is_open`) belongs to the entry that starts a game.
 """
 
+import zlib
 from datetime import datetime
 from typing import Final
 
 from egm.closing import entries
 from egm.people import Permission
+from egm.play.definitions import build_stored_game
+from egm.play.keys import PlayKey
+from paytables import PaytableError
 from tools.audit.rules.pattern import Differs, Scope
 from tools.audit.rules.rule import Rule
 
@@ -25,13 +29,30 @@ def check_table_is_open(scope: Scope) -> None:
     closes = datetime.fromisoformat(announced)
     if scope.entry.time_utc < closes:
         return
-    standing = scope.value_before(f"table:{record['game']['digest']}")
+    digest = record["game"]["digest"]
+    if not _is_table(scope, digest):
+        return
+    standing = scope.value_before(f"table:{digest}")
     if standing is not None and standing.get("staked"):
         return
     table, round_ = scope.facts.name_round(scope.entry)
     begun = scope.facts.last_rounds.get(table, set())
     if round_ not in begun and len(begun) >= _LAST_ROUNDS:
         raise Differs(f"it starts after the last {_LAST_ROUNDS} rounds of a table that closed at {announced}")
+
+
+def _is_table(scope: Scope, digest: str) -> bool:
+    """Return whether the definition that the journal stores under a digest has betting spots.
+
+    The wheel of a slot machine has several bets too, but no betting spots. A text that cannot be read is
+    reported by another check.
+    """
+    key = f"{PlayKey.DEFINITION}{digest}"
+    stored_text = scope.value_after(key) or scope.value_before(key)
+    try:
+        return bool(build_stored_game(str(stored_text)).rules.layout())
+    except (PaytableError, ValueError, zlib.error):
+        return False
 
 
 RULES: Final = (
