@@ -409,7 +409,7 @@ class MachineProcess:
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game, reason=refusal.reason))
         for game in note_same_versions(self._machine, [each.game for each in installed.values()]):
             self._say(f"{game.id}: another definition was played as {game.version}; it wants a new version")
-        bench = self._machine.state(ServiceDesk).bench
+        bench = self._machine.component(ServiceDesk).bench
         bench.refused = tuple((refusal.game, refusal.reason) for refusal in refused)
         note_cabinet_file(self._machine, "; ".join(refusal.reason for refusal in refused))
         if not installed:
@@ -483,7 +483,7 @@ class MachineProcess:
             for other_station in self._stations:
                 if other_station is not station:
                     other_station.engine.update_state()
-        is_restart_requested = station.machine.state(ServiceDesk).restart
+        is_restart_requested = station.machine.component(ServiceDesk).restart
         if is_restart_requested and self._stopped is not None and not self._stopped.done():
             self._stopped.set_exception(RestartAsked())
 

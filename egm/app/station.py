@@ -74,7 +74,7 @@ class PlayerStation:
         changed: Callable[[], None],
     ) -> None:
         self.machine = machine
-        self.engine = Engine(machine, machine.state(Features).rules, self.changed)
+        self.engine = Engine(machine, machine.component(Features).rules, self.changed)
         self.ledgers = create_ledgers(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
@@ -104,11 +104,11 @@ class PlayerStation:
         self.ports = ports
         game = open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
-        self.machine.state(Devices).acceptor = ports.acceptor
-        self.machine.state(Devices).printer = ports.printer
-        self.machine.state(Devices).hopper = ports.hopper
-        self.machine.state(ServiceDesk).bench.kinds = ports.kinds
-        self.machine.state(SideBySide).at[self.machine.position.number] = AtWork(
+        self.machine.component(Devices).acceptor = ports.acceptor
+        self.machine.component(Devices).printer = ports.printer
+        self.machine.component(Devices).hopper = ports.hopper
+        self.machine.component(ServiceDesk).bench.kinds = ports.kinds
+        self.machine.component(SideBySide).at[self.machine.position.number] = AtWork(
             engine=self.engine,
             handle=partial(self._handle, self),
             snapshot=self.snapshot,
@@ -135,13 +135,13 @@ class PlayerStation:
     # ------------------------------------------------------------------ devices and people
     def handle_device_report(self, report: DeviceEvent) -> None:
         """Process a report of a device of this player position."""
-        desk = self.machine.state(ServiceDesk)
+        desk = self.machine.component(ServiceDesk)
         desk.bench.hear(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
-        beside, number = self.machine.state(SideBySide), self.machine.position.number
+        beside, number = self.machine.component(SideBySide), self.machine.position.number
         for event in iter_reported_events(report, self.ports.kinds[report.device], self.machine.doors_open):
             for position in iter_concerned_positions(beside, number, event):
                 position.handle(event)
@@ -211,7 +211,7 @@ class PlayerStation:
         views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
         message = showing.build_message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(views.values()), words=self.machine.state(Features).words),
+            Hello(games=tuple(views.values()), words=self.machine.component(Features).words),
             self.snapshot(),
             *([] if message is None else [message]),
         )
@@ -244,7 +244,7 @@ class PlayerStation:
         now = self.snapshot()
         self.server.send(now)
         self._settle_devices(now)
-        for position in self.machine.state(SideBySide).at.values():
+        for position in self.machine.component(SideBySide).at.values():
             position.signal()
         self._changed()
 
@@ -252,7 +252,7 @@ class PlayerStation:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, ports = self.machine, self.engine.state, self.ports
         if ports.acceptor is not None:
-            taking = machine.state(ServiceDesk).bench.taking
+            taking = machine.component(ServiceDesk).bench.taking
             value_in = frozenset(machine.profile.value_in.bills_cents)
             accepted_cents = value_in if taking else list_wanted_bills(machine, state)
             if accepted_cents:
@@ -265,7 +265,7 @@ class PlayerStation:
             ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
             ports.coin_acceptor.enable(list_wanted_coins(machine, state))
         if ports.io_board is not None:
-            lit = machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
+            lit = machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
             ports.io_board.lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _signal(self) -> None:
@@ -273,8 +273,8 @@ class PlayerStation:
         board = self.ports.io_board
         if board is None:
             return
-        lit = self.machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
-        served = self.machine.state(SideBySide).iter_positions_served(self.machine.position.number)
+        lit = self.machine.component(ServiceDesk).bench.outputs  # a test's outputs, during a test
+        served = self.machine.component(SideBySide).iter_positions_served(self.machine.position.number)
         snapshots = [position.snapshot() for position in served]
         board.tower(
             select_tested_outputs(lit, "tower")

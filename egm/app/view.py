@@ -125,7 +125,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         reminder=protection.build_reminder_view(machine),
         session=protection.build_session_view(machine),
         protection=protection.build_protection_view(machine),
-        page=machine.state(ServiceDesk).page(machine),
+        page=machine.component(ServiceDesk).page(machine),
     )
 
 
@@ -162,7 +162,7 @@ def _has_other_handpay(machine: Machine) -> bool:
 
 def _find_host_lock(machine: Machine) -> HostLock | None:
     """Return the host that has locked the machine for a transfer, and until when at most; None if none has."""
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     lock = money.lock
     if lock is None or not lock.granted:
         return None
@@ -257,4 +257,4 @@ def _iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notice of the last event, then the current notices of every feature."""
     if machine.notice is not None:
         yield machine.notice
-    yield from machine.state(Features).notices(machine)
+    yield from machine.component(Features).notices(machine)

@@ -61,7 +61,7 @@ def is_table(game: Game) -> bool:
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
     """Return the rounds begun since the closing time, after reading the journal's new entries."""
-    since = machine.state(RoundsSinceClosing)
+    since = machine.component(RoundsSinceClosing)
     if since.at != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
         since.at, since.rounds = at.isoformat(), {}

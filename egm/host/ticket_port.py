@@ -133,7 +133,7 @@ class HostTickets:
     @property
     def offered(self) -> str | None:
         """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
-        inquiry = self._machine.state(HostMoney).inquiry
+        inquiry = self._machine.component(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
     def authorise(
@@ -144,7 +144,7 @@ class HostTickets:
         If this machine must refuse the ticket, the state has the reason. If the ticket was accepted before,
         nothing changes and the same state is returned.
         """
-        inquiry = self._machine.state(HostMoney).inquiry
+        inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
             ticket_state = self.redeeming
             return ticket_state if ticket_state.digits == digits else Redeemed(Redeeming.NOT_NOW)
@@ -183,7 +183,7 @@ class HostTickets:
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
         """Return the ticket in escrow to the player with a status and a reason; return the state of the ticket."""
-        inquiry = self._machine.state(HostMoney).inquiry
+        inquiry = self._machine.component(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
         reply = TicketReply(id=inquiry.id, status=status, reason=reason)
@@ -208,7 +208,7 @@ class HostTickets:
 
         The full number is in memory only, so it is lost at a restart.
         """
-        returned_number = self._machine.state(HostMoney).answered
+        returned_number = self._machine.component(HostMoney).answered
         return returned_number if mask_number(returned_number) == masked else ""
 
     @property
@@ -227,7 +227,7 @@ class HostTickets:
     def wants_enrolment(self) -> bool:
         """Return whether the machine creates ticket numbers from the host's enrolment but has not received one."""
         desk = self._machine.installed(TicketDesk)
-        secure = self._machine.state(HostMoney).validation is Validation.SECURE_ENHANCED
+        secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
 
     def unread(self) -> Validated | None:
@@ -255,7 +255,7 @@ class HostTickets:
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
-            self._machine.state(TicketDesk).mark_reported(number)
+            self._machine.component(TicketDesk).mark_reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
         """Store the host's validation identifier and the sequence number from which to number tickets."""

@@ -199,7 +199,7 @@ def _add_to_ring(machine: Machine, record: Record) -> None:
 
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
     """Update the host's view after a restart: the tickets it has read, and how the one it authorised has ended."""
-    if machine.state(HostMoney).validation.is_by_host:
+    if machine.component(HostMoney).validation.is_by_host:
         unread = {pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)}
         for record in desk.list_unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:

@@ -51,7 +51,7 @@ DENIED: Final = "the host refused a number"
 # ---------------------------------------------------------------------------------------------- guards
 def host_validates(machine: Machine, _: Event) -> bool:
     """Return whether a host validates tickets on this machine."""
-    return machine.state(HostMoney).validation.is_by_host
+    return machine.component(HostMoney).validation.is_by_host
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
@@ -62,7 +62,7 @@ def number_is_awaited(machine: Machine, event: Event) -> bool:
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the ticket named in the event is in escrow and waits for the host's reply."""
-    inquiry = machine.state(HostMoney).inquiry
+    inquiry = machine.component(HostMoney).inquiry
     return inquiry is not None and inquiry.id == event.of(TicketReply).id
 
 
@@ -98,7 +98,7 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
     """
     if pay_out.kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
-    ticket = machine.state(TicketDesk).prepare(
+    ticket = machine.component(TicketDesk).prepare(
         pay_out.id,
         pay_out.amount_cents,
         TicketKind(pay_out.kind.value),
@@ -126,10 +126,10 @@ def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> Non
 # ---------------------------------------------------------------------------------------------- in
 def ask_host(machine: Machine, event: Event) -> None:
     """Hold the inserted ticket in escrow and query the host for its value; return it if the host is offline."""
-    money, paper = machine.state(HostMoney), event.of(TicketEscrowed)
+    money, paper = machine.component(HostMoney), event.of(TicketEscrowed)
     inquiry = Inquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
-    if not machine.state(TicketDesk).is_ticket_number(paper.digits):
+    if not machine.component(TicketDesk).is_ticket_number(paper.digits):
         _return_ticket(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
         _return_ticket(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
@@ -137,7 +137,7 @@ def ask_host(machine: Machine, event: Event) -> None:
         _return_ticket(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
-        machine.state(Devices).require_acceptor.hold(paper.escrow)
+        machine.component(Devices).require_acceptor.hold(paper.escrow)
         machine.notice = Notice(code="ticket_is_checked")
 
 
@@ -155,12 +155,14 @@ def stack_authorised(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
     inquiry, reply = _require_inquiry(machine), event.of(TicketAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
-    answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
+    answer = machine.component(TicketDesk).admit(
+        inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
+    )
     if isinstance(answer, Refusal):
         _return_ticket(machine, inquiry, Redeeming.NOT_NOW, answer.reason)
         return
-    machine.state(HostMoney).inquiry = None
-    machine.state(LockedTicket).redemption = answer
+    machine.component(HostMoney).inquiry = None
+    machine.component(LockedTicket).redemption = answer
     machine.post(
         VOUCHER_AUTHORISED,
         VoucherAuthorised(id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind),
@@ -177,7 +179,7 @@ def stack_authorised(machine: Machine, event: Event) -> None:
             )
         },
     )
-    machine.state(Devices).require_acceptor.stack(inquiry.escrow)
+    machine.component(Devices).require_acceptor.stack(inquiry.escrow)
 
 
 def return_inquired(machine: Machine, event: Event) -> None:
@@ -191,7 +193,7 @@ def return_inquired(machine: Machine, event: Event) -> None:
 
 def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
     """Return the inserted ticket to the player, and store the status for the host."""
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
     host_expects_result = status in _ANSWERS
     number = mask_number(inquiry.digits)
@@ -203,13 +205,13 @@ def _return_ticket(machine: Machine, inquiry: Inquiry, status: Redeeming, reason
         HostVoucherRefused(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
     )
-    machine.state(Devices).require_acceptor.return_bill(inquiry.escrow)
+    machine.component(Devices).require_acceptor.return_bill(inquiry.escrow)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 
 def _require_inquiry(machine: Machine) -> Inquiry:
     """Return the open query about the ticket in escrow. Raises InvariantError if none exists."""
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     if money.inquiry is None:
         raise InvariantError("a reply about a ticket without an open query")
     return money.inquiry

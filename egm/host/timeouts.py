@@ -59,7 +59,7 @@ class HostTimeouts:
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Yield every wait for the host at this moment: its name, and the seconds left with the event that ends it."""
-        host, answer_seconds = self._machine.state(HostMoney), self._machine.profile.host.answer_seconds
+        host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.number_request
         if request is not None:
             running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
@@ -81,6 +81,9 @@ class HostTimeouts:
 def create_host_timeouts(context: MachineContext) -> Iterable[Attachment]:
     """Yield the host timeouts service if a host controls tickets or transfers, or restricted credit is on record."""
     machine = context.engine.machine
-    host, has_restricted_terms = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
+    host, has_restricted_terms = (
+        machine.component(HostMoney),
+        machine.memory.get(MoneyKey.RESTRICTED) is not None,
+    )
     if host.validation.is_by_host or host.transfers or host.bonuses or has_restricted_terms:
         yield HostTimeouts(context)

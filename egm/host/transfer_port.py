@@ -90,7 +90,7 @@ class HostTransfers:
         ``PENDING`` means accepted: read the result from :attr:`last`. ``key`` is compared unless it is all
         zeros; ``if_locked`` refuses the order unless the host holds the lock.
         """
-        host = self._machine.state(HostMoney)
+        host = self._machine.component(HostMoney)
         if self.has_unread_result or host.order is not None:
             return TransferStatus.INCOMPATIBLE
         refusal = self._find_refusal(order, asset_number, key, if_locked=if_locked)
@@ -106,7 +106,7 @@ class HostTransfers:
     ) -> TransferStatus | None:
         """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
-        host, identifier = machine.state(HostMoney), order.identifier
+        host, identifier = machine.component(HostMoney), order.identifier
         wrong_key = self._find_key_refusal(key)
         restricted_cents = order.cents.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         has_expired = restricted_cents and order.expires is not None and order.expires < machine.local_date
@@ -146,7 +146,7 @@ class HostTransfers:
 
     def _is_kind_offered(self, kind: TransferKind) -> bool:
         """Return whether this machine supports transfers of a kind with its host."""
-        host = self._machine.state(HostMoney)
+        host = self._machine.component(HostMoney)
         if kind is TransferKind.OTHER:
             return False
         return host.bonuses if kind.is_bonus else host.transfers
@@ -163,7 +163,7 @@ class HostTransfers:
 
     def cancel(self) -> TransferStatus:
         """Cancel a host's transfer order that is not executed yet; return the status of the last order."""
-        if self._machine.state(HostMoney).order is not None:
+        if self._machine.component(HostMoney).order is not None:
             self._handle(Event(EventType.TRANSFER_CANCELLED))
         last_order = self.last
         return TransferStatus.NONE if last_order is None else last_order.status
@@ -172,7 +172,7 @@ class HostTransfers:
     @property
     def last(self) -> Result | None:
         """Return the host's last transfer order with its result so far, or None if there was none."""
-        order = self._machine.state(HostMoney).order
+        order = self._machine.component(HostMoney).order
         if order is not None:
             return Result(
                 identifier=order.identifier,
@@ -220,7 +220,7 @@ class HostTransfers:
     @property
     def locked(self) -> bool | None:
         """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
-        lock = self._machine.state(HostMoney).lock
+        lock = self._machine.component(HostMoney).lock
         if lock is None or lock.cash_out:
             return False
         return True if self._engine.state is State.LOCKED else None
@@ -230,7 +230,7 @@ class HostTransfers:
 
         Return :attr:`locked`.
         """
-        money = self._machine.state(HostMoney)
+        money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
         previous = money.lock
         was_offered = previous is not None and previous.is_offer
@@ -240,14 +240,14 @@ class HostTransfers:
 
     def unlock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
-        if self._machine.state(HostMoney).lock is not None:
+        if self._machine.component(HostMoney).lock is not None:
             self._handle(Event(EventType.LOCK_ENDED))
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property
     def is_cash_out_offered(self) -> bool:
         """Return whether the player's cash-out is currently offered to the host."""
-        lock = self._machine.state(HostMoney).lock
+        lock = self._machine.component(HostMoney).lock
         return lock is not None and lock.cash_out
 
     @property
@@ -270,7 +270,7 @@ class HostTransfers:
     def registration(self) -> Registration:
         """Return the machine's registration for transfers."""
         record = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
-        host = self._machine.state(HostMoney)
+        host = self._machine.component(HostMoney)
         if record is None:
             return Registration(asset_number=host.asset_number)
         return Registration(True, host.asset_number, record.pos_id, host.registration_key)
@@ -280,7 +280,7 @@ class HostTransfers:
 
         It is not registered if the asset number is not the machine's.
         """
-        host = self._machine.state(HostMoney)
+        host = self._machine.component(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
         record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
@@ -298,7 +298,7 @@ class HostTransfers:
         """Delete the machine's registration for transfers. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
             self._machine.post(AFT_UNREGISTERED, state={HostKey.REGISTRATION: None})
-        self._machine.state(HostMoney).registration_key = b""
+        self._machine.component(HostMoney).registration_key = b""
         return self.registration
 
 

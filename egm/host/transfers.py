@@ -54,12 +54,12 @@ HISTORY: Final = 35
 # ---------------------------------------------------------------------------------------------- guards
 def order_is_open(machine: Machine, _: Event) -> bool:
     """Return whether a host has ordered a transfer that is not executed yet."""
-    return machine.state(HostMoney).order is not None
+    return machine.component(HostMoney).order is not None
 
 
 def transfer_lock_is_requested(machine: Machine, _: Event) -> bool:
     """Return whether a host has requested or holds the transfer lock."""
-    return machine.state(HostMoney).lock is not None
+    return machine.component(HostMoney).lock is not None
 
 
 def host_takes_cash_out(machine: Machine, event: Event) -> bool:
@@ -68,7 +68,7 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
     The host must be online and have enabled this, there must be credit, and the event must not come from an
     offer that the host has just declined.
     """
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
     return (
         money.transfers
@@ -92,7 +92,7 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
 
     After an executed order, the lock is released unless the order keeps it.
     """
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     order = _remove_order(machine)
     cents = _find_possible_amounts(machine, order)
     if isinstance(cents, TransferStatus):
@@ -118,7 +118,7 @@ def cancel_transfer(machine: Machine, _: Event) -> None:
 
 def _remove_order(machine: Machine) -> Order:
     """Remove and return the host's pending transfer order. Raises InvariantError if none exists."""
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     order, money.order = money.order, None
     if order is None:
         raise InvariantError("a transfer without an order")
@@ -241,21 +241,21 @@ def format_entry_id(identifier: str) -> str:
 def take_lock(machine: Machine, _: Event) -> None:
     """Grant the transfer lock that the host has requested."""
     lock = _require_lock(machine)
-    machine.state(HostMoney).lock = replace(lock, granted=True)
+    machine.component(HostMoney).lock = replace(lock, granted=True)
     machine.post(AFT_LOCKED, AftLocked(condition=lock.condition))
 
 
 def offer_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
-    machine.state(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
+    machine.component(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
     machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
 
 
 def end_lock(machine: Machine, _: Event) -> None:
     """End the transfer lock; a cash-out that the host declined is paid another way, unless the host forbids that."""
-    lock, machine.state(HostMoney).lock = _require_lock(machine), None
+    lock, machine.component(HostMoney).lock = _require_lock(machine), None
     if lock.granted:
         machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
     _decline_cash_out(machine, lock)
@@ -266,7 +266,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
 
     If the host has forbidden other ways, the credit stays, and the player is shown a notice.
     """
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     if lock.is_offer and machine.credit_cents:
         hard = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
         money.cash_out_passed = not hard
@@ -276,7 +276,7 @@ def _decline_cash_out(machine: Machine, lock: Lock) -> None:
 
 def _require_lock(machine: Machine) -> Lock:
     """Return the transfer lock that a host requested or holds. Raises InvariantError if none exists."""
-    money = machine.state(HostMoney)
+    money = machine.component(HostMoney)
     if money.lock is None:
         raise InvariantError("no lock to grant or end")
     return money.lock
@@ -307,12 +307,12 @@ def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
 
 def cash_out_has_passed(machine: Machine, _: Event) -> bool:
     """Return whether the host has just declined a cash-out, which is not paid another way yet."""
-    return machine.state(HostMoney).cash_out_passed
+    return machine.component(HostMoney).cash_out_passed
 
 
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
     """Return the event by which a cash-out that the host has declined is paid another way; it is returned only once."""
-    machine.state(HostMoney).cash_out_passed = False
+    machine.component(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, CashOut(passed=True))
 
 

@@ -261,7 +261,7 @@ class GeneratorStart:
 def restart_generator(machine: Machine, event: Event) -> None:
     """Instantiate a new random number generator, with authority: the only recovery from a failed one."""
     try:
-        machine.chance = machine.state(GeneratorStart).start()
+        machine.chance = machine.component(GeneratorStart).start()
     except RngError as error:
         machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return

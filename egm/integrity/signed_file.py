@@ -159,7 +159,7 @@ def _reason_not_accepted(machine: Machine, signed: Signature, *, changes: bool) 
 
     ``changes`` is False for a file that was restored: then money on the machine does not matter.
     """
-    roster = machine.state(Roster)
+    roster = machine.component(Roster)
     people = [roster.get(number) for number in signed.persons]
     if not people or not all(person is not None and person.may(Permission.CONFIGURE) for person in people):
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
@@ -177,7 +177,7 @@ def _count_persons_required(machine: Machine) -> int:
 # ---------------------------------------------------------------------------------------------- by persons
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
-    record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
+    record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(FileInUse)
     return bool(in_use.text) and (record is None or record["digest"] != in_use.digest)
 
 
@@ -191,7 +191,7 @@ def sign_file(machine: Machine, event: Event) -> None:
 
 def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
     """Record that the cabinet file in use is signed, with its text and by whom."""
-    last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
+    last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(FileInUse)
     machine.post(
         CABINET_SIGNED,
         CabinetSigned(

@@ -152,7 +152,7 @@ class Reverification:
         self._doors: tuple[str, ...] = ()
         self._requested = asyncio.Event()
         self._why = ""
-        context.engine.machine.state(SoftwareCheck).request = partial(self._request, "asked")
+        context.engine.machine.component(SoftwareCheck).request = partial(self._request, "asked")
 
     async def run(self) -> None:
         """Run the verifications of the software until cancelled."""

@@ -58,7 +58,7 @@ def technician_is_needed(machine: Machine, _: Event) -> bool:
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
     """Return whether there is a signed manifest to compare the software with."""
-    return machine.state(SoftwareCheck).request is not None
+    return machine.component(SoftwareCheck).request is not None
 
 
 def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
@@ -84,7 +84,7 @@ def settle_faults(machine: Machine, event: Event) -> None:
 
 def verify_software(machine: Machine, event: Event) -> None:
     """Request a verification of all software files now."""
-    request = machine.state(SoftwareCheck).request
+    request = machine.component(SoftwareCheck).request
     if request is not None:
         machine.post(SOFTWARE_CHECK_ENTRY, SoftwareCheckRequested(person=find_actor(machine, event)))
         request()

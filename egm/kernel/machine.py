@@ -85,7 +85,7 @@ class Machine:
     notice: Notice | None = None
     #: Called after each journal entry.
     recorded: Callable[[], None] = lambda: None
-    _states: dict[type, object] = field(default_factory=dict)
+    _components: dict[type, object] = field(default_factory=dict)
     #: The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
     #: snapshot needs it.
     _least_stakes: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -96,27 +96,27 @@ class Machine:
         self.memory = Memory(self.journal, self.position, self.keys)
 
     # ------------------------------------------------------------------ what each feature holds for itself
-    def state(self, kind: type[T]) -> T:
-        """Return a feature's volatile state of class ``kind``, which is lost with the process.
+    def component(self, kind: type[T]) -> T:
+        """Return a feature's component of class ``kind``; its state is volatile and is lost with the process.
 
         It is created without arguments if it was not installed. Raises InvariantError if that is not
         possible.
         """
-        state = self._states.get(kind)
-        if state is None:
+        component = self._components.get(kind)
+        if component is None:
             try:
-                state = self._states[kind] = kind()
+                component = self._components[kind] = kind()
             except TypeError as error:
                 raise InvariantError(f"{kind.__qualname__} was not installed") from error
-        return cast("T", state)
+        return cast("T", component)
 
-    def install(self, state: object) -> None:
-        """Set a feature's volatile state, replacing any of the same class. Only the composition root calls this."""
-        self._states[type(state)] = state
+    def install(self, component: object) -> None:
+        """Set a feature's component, replacing any of the same class. Only the composition root calls this."""
+        self._components[type(component)] = component
 
     def installed(self, kind: type[T]) -> T | None:
-        """Return a feature's volatile state of class ``kind`` if it exists, else None."""
-        return cast("T | None", self._states.get(kind))
+        """Return a feature's component of class ``kind`` if it exists, else None."""
+        return cast("T | None", self._components.get(kind))
 
     # ------------------------------------------------------------------ the memory
     @overload

@@ -181,7 +181,7 @@ class Monitoring:
             "egm_held", "source", sources, sources, "1 for each host, link or person that stops play."
         )
         yield _build_technician_metric(self._machine.memory.get(StaffKey.INTERVENTION))
-        yield from self._machine.state(Features).metrics(self._machine)
+        yield from self._machine.component(Features).metrics(self._machine)
 
 
 def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:

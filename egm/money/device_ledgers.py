@@ -86,7 +86,7 @@ class PaperLedger:
 
         It may not while a door is open, or while the machine waits for staff.
         """
-        return self._machine.state(Features).rules.derive_state(self._machine) in TAKING_TICKETS
+        return self._machine.component(Features).rules.derive_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
@@ -97,14 +97,14 @@ class PaperLedger:
             account = self._machine.credit(CreditKind.CASHABLE)
             transfer = Transfer("world:bill", account, amount_cents, {"bill_cents": amount_cents})
         else:
-            redemption = self._machine.state(LockedTicket).redemption
+            redemption = self._machine.component(LockedTicket).redemption
             if redemption is None or redemption.ticket.number != content.digits:
                 raise InvariantError("a ticket was ordered into the box without a lock on it")
             paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
             transfer = Transfer(f"world:voucher_in:{kind}", self._machine.credit(kind), amount_cents)
-        self._machine.state(LockedTicket).redemption = None
+        self._machine.component(LockedTicket).redemption = None
         paper = PaperRecord(
             id=paper_id, amount_cents=amount_cents, ticket=ticket, phase=EscrowPhase.ORDERED, mark=mark
         )

@@ -301,15 +301,15 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         state={**state, **build_host_ticket_state(machine, disputed.id, redemption_status)},
     )
     if redeems:
-        machine.state(TicketDesk).redeem_commit(disputed.id)
+        machine.component(TicketDesk).redeem_commit(disputed.id)
     elif is_locked:
-        machine.state(TicketDesk).redeem_abort(disputed.id, "ruled as returned to the player")
+        machine.component(TicketDesk).redeem_abort(disputed.id, "ruled as returned to the player")
     keep_head(machine)
 
 
 def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
     """Return the full number of the ticket in dispute, which only the ticket ledger has."""
-    number = machine.state(TicketDesk).number_of(disputed.id)
+    number = machine.component(TicketDesk).number_of(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")
     return number

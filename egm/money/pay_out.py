@@ -86,7 +86,7 @@ def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
 def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
     """Reserve credits for a ticket and print it; the machine numbers the ticket, or waits for the host's number."""
     pay_out_id, number = machine.fresh_id("cashout"), ""
-    if machine.state(HostMoney).validation is not Validation.SYSTEM:
+    if machine.component(HostMoney).validation is not Validation.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
             if (
@@ -131,7 +131,7 @@ def _issue_own_ticket(
 ) -> Ticket | Refusal:
     """Issue a ticket with a number of this machine; return the refusal if the ticket ledger refuses it."""
     try:
-        return machine.state(TicketDesk).prepare(
+        return machine.component(TicketDesk).prepare(
             pay_out_id,
             amount_cents,
             TicketKind(kind.value),
@@ -169,7 +169,7 @@ def print_ticket(machine: Machine) -> None:
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.number:
-        if machine.state(HostMoney).validation is Validation.SYSTEM:
+        if machine.component(HostMoney).validation is Validation.SYSTEM:
             return
         refused = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, refused))
@@ -180,7 +180,7 @@ def print_ticket(machine: Machine) -> None:
         raise SupersededBy(
             Event(EventType.TICKET_FAILED, PrintFailure(why=why, may_be_printed=may_be_printed))
         )
-    printer = machine.state(Devices).printer
+    printer = machine.component(Devices).printer
     if printer is None:  # the printer is no longer configured
         raise SupersededBy(
             Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed))
@@ -243,7 +243,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     number = _require_ticket(machine, pay_out.id).number
     ring = (
         build_ring_state(machine.journal, pay_out.id)
-        if machine.state(HostMoney).validation.is_by_host
+        if machine.component(HostMoney).validation.is_by_host
         else {}
     )
     machine.post(
@@ -258,7 +258,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
             **build_anchor_state(machine),
         },
     )
-    machine.state(TicketDesk).printed(number)
+    machine.component(TicketDesk).printed(number)
     keep_head(machine)
     machine.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
 
@@ -277,7 +277,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
     ticket = find_ticket(machine, pay_out.id)
     _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, failure.why)
     if ticket is not None:
-        machine.state(TicketDesk).failed(ticket.number, failure.why)
+        machine.component(TicketDesk).failed(ticket.number, failure.why)
     _pay_otherwise(machine, pay_out)
 
 
@@ -380,7 +380,7 @@ def start_hopper(machine: Machine) -> None:
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
-    driver_payout, hopper = machine.state(HopperPayout), machine.state(Devices).hopper
+    driver_payout, hopper = machine.component(HopperPayout), machine.component(Devices).hopper
     if (
         driver_payout.payout_id == pay_out.id
     ):  # the driver already has it and records it before any coin leaves
@@ -600,7 +600,7 @@ def payout_may_begin(machine: Machine, _: Event) -> bool:
     A balance that the host has just declined stays on the meter; otherwise the host would be queried
     endlessly.
     """
-    host = machine.state(HostMoney)
+    host = machine.component(HostMoney)
     return machine.cash_cents > 0 and not (host.online and host.not_taken_cents == machine.credit_cents)
 
 

@@ -90,7 +90,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     """Return whether the form about a found ticket has its number, and this machine validates its own tickets."""
     return (
         ticket_ledger.tickets_may_move(machine)
-        and not machine.state(HostMoney).validation.is_by_host
+        and not machine.component(HostMoney).validation.is_by_host
         and has_texts(event.of(OrphanTicketForm).number)
     )
 
@@ -168,7 +168,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     and completes the redemption as for a ticket that was stacked
     (:func:`egm.host.ticket_recovery.recover_tickets`).
     """
-    desk = machine.state(TicketDesk)
+    desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
     answer = desk.redeem_begin(redemption_id, event.of(OrphanTicketForm).number.strip())
     if isinstance(answer, Refusal):

@@ -81,7 +81,7 @@ def tickets_may_move(machine: Machine) -> bool:
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the machine state that records how far the ticket ledger has progressed."""
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _find_initial_anchor(machine)
-    sequence, digest = machine.state(TicketDesk).store.end
+    sequence, digest = machine.component(TicketDesk).store.end
     return {MoneyKey.TICKETS: replace(anchor, place=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
@@ -111,7 +111,7 @@ def compare_with_journal(machine: Machine) -> str:
     If they agree, record how far the ledger has progressed, unless that is already recorded.
     """
     store, stored_anchor = (
-        machine.state(TicketDesk).store,
+        machine.component(TicketDesk).store,
         machine.memory.read(LedgerAnchor, MoneyKey.TICKETS),
     )
     initial_anchor = _find_initial_anchor(machine)
@@ -140,7 +140,7 @@ def reason_journal_is_short(machine: Machine) -> str:
     The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
     machine that the journal lacks, then journal entries were lost, and what they paid is owed again.
     """
-    store, journal, serial = machine.state(TicketDesk).store, machine.journal, machine.identity.serial
+    store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
         head = store.read_journal_seen()
         if head is not None and head.mark == journal.mark and not _has_entry(journal, head):
@@ -181,7 +181,7 @@ _ENTRIES: Final = {Action.ISSUE: "{issue}.printed", Action.REDEEM: "{redemption}
 
 def _compare_accounts(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
     """Return the totals of the ticket ledger and of the journal, account by account."""
-    store, balance_cents = machine.state(TicketDesk).store, machine.journal.balance_cents
+    store, balance_cents = machine.component(TicketDesk).store, machine.journal.balance_cents
     return compare(store, balance_cents, machine.identity.serial, base.base)
 
 
@@ -223,7 +223,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 
     It is zero if neither a memory clear nor a restoration preceded.
     """
-    store, journal = machine.state(TicketDesk).store, machine.journal
+    store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
     base: Mapping[str, int] = {}
     if restoration is not None or _is_cleared(journal):

@@ -71,6 +71,6 @@ class TicketTerms:
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:
     """Return the host's ticket terms; the defaults if the host has set none or does not validate tickets any more."""
-    if not machine.state(HostMoney).validation.is_by_host:
+    if not machine.component(HostMoney).validation.is_by_host:
         return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

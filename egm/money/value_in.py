@@ -89,7 +89,7 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 
 def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
-    is_validated = machine.state(HostMoney).validation.is_by_host or not machine.profile.tickets.central
+    is_validated = machine.component(HostMoney).validation.is_by_host or not machine.profile.tickets.central
     are_accepted = is_validated and tickets_may_move(machine) and find_ticket_terms(machine).redemption
     return are_accepted and _is_ready(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
 
@@ -120,7 +120,7 @@ def ticket_is_welcome(machine: Machine, event: Event) -> bool:
 
 def no_ticket_query_waits(machine: Machine, _: Event) -> bool:
     """Return whether no ticket in escrow waits for a reply of the ticket ledger or of a host."""
-    return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
+    return machine.component(LockedTicket).redemption is None and machine.component(HostMoney).inquiry is None
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -131,7 +131,7 @@ HOPPER_FULL: Final = "hopper.hopper_full"
 def hopper_takes_coins(machine: Machine) -> bool:
     """Return whether coins go to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
-    if not coins.hopper_cents or machine.state(Devices).hopper is None or HOPPER_FULL in machine.faults:
+    if not coins.hopper_cents or machine.component(Devices).hopper is None or HOPPER_FULL in machine.faults:
         return False
     return (
         not coins.hopper_full_cents or machine.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
@@ -142,23 +142,23 @@ def stack_bill(machine: Machine, event: Event) -> None:
     """Order the bill in escrow into the box; the driver's ledger reserves its credit first."""
     machine.notice = None
     bill = event.of(BillEscrowed)
-    machine.state(EscrowedBill).amount_cents = bill.amount_cents
-    machine.state(Devices).require_acceptor.stack(bill.escrow)
+    machine.component(EscrowedBill).amount_cents = bill.amount_cents
+    machine.component(Devices).require_acceptor.stack(bill.escrow)
 
 
 def return_bill(machine: Machine, event: Event) -> None:
     """Order the bill in escrow back to the player, with a notice."""
     bill = event.of(BillEscrowed)
-    machine.state(Devices).require_acceptor.return_bill(bill.escrow)
-    machine.state(EscrowedBill).amount_cents = bill.amount_cents
+    machine.component(Devices).require_acceptor.return_bill(bill.escrow)
+    machine.component(EscrowedBill).amount_cents = bill.amount_cents
     values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
     machine.notice = Notice(code="bill_returned", severity="warning", values=values)
 
 
 def return_ticket(machine: Machine, event: Event) -> None:
     """Order the ticket in escrow back to the player, with a notice."""
-    machine.state(Devices).require_acceptor.return_bill(event.of(TicketEscrowed).escrow)
-    machine.state(EscrowedBill).amount_cents = 0
+    machine.component(Devices).require_acceptor.return_bill(event.of(TicketEscrowed).escrow)
+    machine.component(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
 
@@ -167,7 +167,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
 
     If the machine no longer holds the lock on the ticket, nothing is credited and a dispute is opened.
     """
-    machine.state(EscrowedBill).amount_cents = 0
+    machine.component(EscrowedBill).amount_cents = 0
     desk = machine.installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
     if paper.ticket and not (desk is not None and desk.holds(paper.id)):
@@ -190,7 +190,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
 
 def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
-    number = machine.state(TicketDesk).number_of(paper.id)
+    number = machine.component(TicketDesk).number_of(paper.id)
     machine.post(
         VOUCHER_IN,
         VoucherIn(
@@ -207,7 +207,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
             **build_anchor_state(machine),
         },
     )
-    machine.state(TicketDesk).redeem_commit(paper.id)
+    machine.component(TicketDesk).redeem_commit(paper.id)
 
 
 def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
@@ -270,7 +270,7 @@ def _void_reservation(
     machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None
 ) -> None:
     """Void the reservation of a bill or ticket that was not stacked, or whose stacking is disputed."""
-    machine.state(EscrowedBill).amount_cents = 0
+    machine.component(EscrowedBill).amount_cents = 0
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
     host_state = build_host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
     state = {MoneyKey.PAPER: None, **(host_state if disputed is None else disputed.state)}
@@ -316,15 +316,15 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
 
 def record_bill_returned(machine: Machine, event: Event) -> None:
     """Record that the acceptor returned a bill or ticket to the player; release the lock of a ticket."""
-    machine.state(EscrowedBill).amount_cents = 0
+    machine.component(EscrowedBill).amount_cents = 0
     host_state: dict[str, HostTicketRecord] = {}
-    locked = machine.state(LockedTicket)
+    locked = machine.component(LockedTicket)
     if locked.redemption is not None:
-        desk, redemption_id = machine.state(TicketDesk), locked.redemption.redemption_id
+        desk, redemption_id = machine.component(TicketDesk), locked.redemption.redemption_id
         if desk.holds(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
-    locked.redemption = machine.state(HostMoney).inquiry = None
+    locked.redemption = machine.component(HostMoney).inquiry = None
     refused = event.of(PaperRefused)
     details = PaperRejected(reason=refused.reason)
     machine.post(VOUCHER_RETURNED if refused.ticket else BILL_RETURNED, details, state=host_state)
@@ -337,14 +337,14 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
     """Record that the acceptor rejected a bill, ticket or other paper by itself."""
-    machine.state(EscrowedBill).amount_cents = 0
+    machine.component(EscrowedBill).amount_cents = 0
     machine.post(BILL_REJECTED, PaperRejected(reason=event.of(PaperRefused).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
 def redeem_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow and order it into the box, or return it with the reason."""
-    desk, paper = machine.state(TicketDesk), event.of(TicketEscrowed)
+    desk, paper = machine.component(TicketDesk), event.of(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
     answer = desk.redeem_begin(ticket_id, paper.digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
@@ -353,11 +353,11 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
         machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
-        machine.state(Devices).require_acceptor.return_bill(paper.escrow)
+        machine.component(Devices).require_acceptor.return_bill(paper.escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
-    machine.state(LockedTicket).redemption = answer
-    machine.state(Devices).require_acceptor.stack(paper.escrow)
+    machine.component(LockedTicket).redemption = answer
+    machine.component(Devices).require_acceptor.stack(paper.escrow)
 
 
 def credit_coins(machine: Machine, event: Event) -> None:

@@ -54,7 +54,7 @@ def _is_available(machine: Machine, way: str) -> bool:
         return not reason_no_ticket(machine, machine.cash_cents)
     if way == "coins":
         return (
-            machine.state(Devices).hopper is not None
+            machine.component(Devices).hopper is not None
             and machine.memory.get(MoneyKey.HOPPER) is None
             and not is_off(machine, "hopper")
             and count_payable_coins(machine) > 0
@@ -73,7 +73,7 @@ def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
     desk = machine.installed(TicketDesk)
     tickets = machine.profile.tickets
     reasons = {
-        "printer": desk is None or machine.state(Devices).printer is None,
+        "printer": desk is None or machine.component(Devices).printer is None,
         "jam": "ticket_printer.jam" in machine.faults,
         "paper": "ticket_printer.paper_out" in machine.faults,
         "fault": is_off(machine, "ticket_printer"),
@@ -81,7 +81,7 @@ def reason_no_ticket(machine: Machine, amount_cents: int) -> str:
         "limit": amount_cents > tickets.limit_cents,
         "clock": not machine.times.is_believed or CLOCK_FAULT in machine.faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or (tickets.central and not machine.state(HostMoney).validation.is_by_host)
+        or (tickets.central and not machine.component(HostMoney).validation.is_by_host)
         or (desk is not None and not tickets_may_move(machine)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")

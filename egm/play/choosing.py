@@ -71,7 +71,7 @@ class HighestStakes:
 
 def find_highest_stake_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
     """Return the highest stake of one round of a game on this machine, in credits, raises included."""
-    game, cache = machine.games[game_id], machine.state(HighestStakes).maxima
+    game, cache = machine.games[game_id], machine.component(HighestStakes).maxima
     key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
     if key not in cache:
         cache[key] = game.rules.find_highest_stake(key[1])

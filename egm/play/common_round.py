@@ -55,7 +55,7 @@ def find_common_round(machine: Machine, game: GameRecord) -> CommonRound | None:
     Return None if the game is played alone, or if the steps of its round have not been collected since the
     machine's start.
     """
-    shared = machine.state(RoundInCommon).current
+    shared = machine.component(RoundInCommon).current
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
@@ -78,7 +78,7 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
         recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
         furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
         common_round = CommonRound(game.round_id, steps=list(furthest))
-    machine.state(RoundInCommon).current = common_round
+    machine.component(RoundInCommon).current = common_round
     return common_round
 
 

@@ -46,7 +46,7 @@ def find_definition(machine: Machine, name: GameName) -> Game:
     It is an installed game, or it is built from the definition stored in the journal. Raises
     :class:`GameDefectiveError` if there is neither.
     """
-    resident = machine.games.get(name.id) or machine.state(InstalledGames).games.get(name.id)
+    resident = machine.games.get(name.id) or machine.component(InstalledGames).games.get(name.id)
     if resident is not None and resident.digest == name.digest:
         return resident
     description = f"{name.id} {name.version} with digest {name.digest[:12]}"

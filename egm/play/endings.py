@@ -78,7 +78,7 @@ def end_game(machine: Machine, _: Event) -> None:
             **progressives.build_closing_state(machine, game, "credit"),
         },
     )
-    machine.state(GameInProgress).conversation = None
+    machine.component(GameInProgress).conversation = None
 
 
 def end_game_by_hand(machine: Machine, _: Event) -> None:
@@ -117,7 +117,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
             ),
         },
     )
-    machine.state(GameInProgress).conversation = None
+    machine.component(GameInProgress).conversation = None
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:

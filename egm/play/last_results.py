@@ -42,7 +42,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.layout():
         return ()
-    results, shown_game = machine.state(LastResults), open_game(machine)
+    results, shown_game = machine.component(LastResults), open_game(machine)
     kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
         results.read_to = machine.journal.sequence

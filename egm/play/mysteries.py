@@ -205,7 +205,7 @@ def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Wo
         entry_id=unproved.build_prize_entry_id(prize.claim),
         state=_build_claim_state(machine, game, level, prize, None),
     )
-    machine.state(GameInProgress).record = game.with_hits((hit,))
+    machine.component(GameInProgress).record = game.with_hits((hit,))
     _send_open_game_to_screen(machine)
 
 

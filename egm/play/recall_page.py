@@ -60,7 +60,7 @@ class PlayList(MenuPage):
         play = _find_play(machine, action)
         if play is None:
             return refuse("not_offered")
-        person = machine.state(ServiceDesk).person
+        person = machine.component(ServiceDesk).person
         machine.post(
             RECALL_SHOWN,
             RecallShown(play_id=play.play_id, person="" if person is None else person.id),

@@ -15,17 +15,17 @@ from egm.play.showing import send_screen_update
 
 def conversation_is_open(machine: Machine, _: Event) -> bool:
     """Return whether the conversation of a game is still in memory although the game is no longer shown."""
-    return machine.state(GameInProgress).conversation is not None
+    return machine.component(GameInProgress).conversation is not None
 
 
 def end_conversation(machine: Machine, _: Event) -> None:
     """Drop the conversation, so that screen messages about a game no longer shown are ignored."""
-    machine.state(GameInProgress).conversation = None
+    machine.component(GameInProgress).conversation = None
 
 
 def game_is_not_taken_up(machine: Machine, _: Event) -> bool:
     """Return whether the open game has no conversation in memory, because of a restart, a door or a tilt."""
-    return machine.state(GameInProgress).conversation is None
+    return machine.component(GameInProgress).conversation is None
 
 
 def take_game_up(machine: Machine, _: Event) -> Event | None:
@@ -38,7 +38,7 @@ def take_game_up(machine: Machine, _: Event) -> Event | None:
     """
     try:
         game = require_open_game(machine)
-        machine.state(GameInProgress).conversation = _rebuild_open_game(machine, game)
+        machine.component(GameInProgress).conversation = _rebuild_open_game(machine, game)
     except NO_REPLAY as error:
         return Event(EventType.FAULT_RAISED, FaultChange(code="game_defective", detail=str(error)))
     send_screen_update(machine, resumed=True)

@@ -109,7 +109,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
     The player, a real wheel and another seat of a shared round may each choose only where the decision is
     theirs.
     """
-    conversation: Conversation | RecordedPicture | None = machine.state(GameInProgress).conversation
+    conversation: Conversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     choice = event.of(ChoiceRequest)
     if decision is None or (decision.kind == WHEEL_DECIDES) != (choice.spin is not None):
@@ -146,7 +146,7 @@ def start_game(machine: Machine, _: Event) -> None:
     bet = find_bet_in_force(machine)
     if bet is None:
         raise InvariantError("a game was started without a bet")
-    rules, common = bet.game, machine.state(RoundInCommon)
+    rules, common = bet.game, machine.component(RoundInCommon)
     round_, wager = common.starting, bet.wager
     if round_ is not None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
@@ -185,7 +185,10 @@ def start_game(machine: Machine, _: Event) -> None:
             **protection.build_counted_session(machine, wagered_cents=bet.cents),
         },
     )
-    machine.state(GameInProgress).conversation, machine.state(GameInProgress).record = conversation, game
+    machine.component(GameInProgress).conversation, machine.component(GameInProgress).record = (
+        conversation,
+        game,
+    )
     if round_ is not None:
         round_.add_step(0, step)
     common.current = round_
@@ -204,7 +207,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         round_ = find_common_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
     progressive_round = progressives.continue_round(machine, game)
-    conversation = machine.state(GameInProgress).conversation
+    conversation = machine.component(GameInProgress).conversation
     if answer.seat is not None:
         is_own_seat = conversation.decision.seat == (game.wager.seat or 0)
         answered_for = Notice(code="answered_for", severity="warning")
@@ -239,7 +242,7 @@ def continue_game(machine: Machine, event: Event) -> None:
             **(protection.build_counted_session(machine, wagered_cents=staked_cents) if staked else {}),
         },
     )
-    machine.state(GameInProgress).record = continued
+    machine.component(GameInProgress).record = continued
     if round_ is not None:
         round_.add_step(number, step)
     send_screen_update(machine, resumed=False)
@@ -289,7 +292,7 @@ def _take_step(
                 progressive_round.award(conversation.outcome.progressives)
             return recorded
     except RngError as error:
-        machine.state(
+        machine.component(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the game is resumed from the journal
         raise SupersededBy(Event(EventType.CHANCE_FAILED, Failure(detail=str(error)))) from error

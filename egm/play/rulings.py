@@ -132,7 +132,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
             **protection.build_counted_session(machine, won_cents=back_cents + settled_cents),
         },
     )
-    machine.state(GameInProgress).conversation = None
+    machine.component(GameInProgress).conversation = None
 
 
 def _build_settling_transfers(

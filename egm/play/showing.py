@@ -18,7 +18,7 @@ def find_question(machine: Machine) -> Decision | None:
 
     Its options are reduced to those that the credits and the profile's limits allow.
     """
-    game, conversation = open_game(machine), machine.state(GameInProgress).conversation
+    game, conversation = open_game(machine), machine.component(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
     if game is None or decision is None or not decision.stakes:
         return decision
@@ -31,7 +31,7 @@ def find_question(machine: Machine) -> Decision | None:
 def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
     """Return the screen message for the open game, or None if there is nothing to show."""
     game = open_game(machine)
-    conversation: Conversation | RecordedPicture | None = machine.state(GameInProgress).conversation
+    conversation: Conversation | RecordedPicture | None = machine.component(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
         return None
     cues = _list_new_cues(conversation)

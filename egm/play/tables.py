@@ -54,7 +54,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
         if _build_spot_view(old, {}) != _build_spot_view(new, highest_bets)
     }
     felt = felt.model_copy(update={"spots": spot_views})
-    closed = list_closed_spots(machine.state(Pools), at, cents)
+    closed = list_closed_spots(machine.component(Pools), at, cents)
     return standing, tuple(spot.id for spot in spots if not spot.open or spot.id in closed), felt
 
 
@@ -158,7 +158,7 @@ def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
 
     Return None if the game is not installed any more at the denomination of the bets.
     """
-    resident, game_id = machine.state(InstalledGames), table.game.id
+    resident, game_id = machine.component(InstalledGames), table.game.id
     installed = resident.games.get(game_id) or machine.games.get(game_id)
     offered = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
     if installed is None or installed.digest != table.game.digest or table.denomination_cents not in offered:

@@ -71,7 +71,7 @@ class ProgressiveLink:
         rules = self._machine.profile.progressives
         self._link = Link(
             self._machine_id,
-            self._machine.state(Pools).by_id.values(),
+            self._machine.component(Pools).by_id.values(),
             stale_ns=rules.stale_seconds * 1_000_000_000,
         )
         self._stops_machine = rules.link_down == "machine"
@@ -89,7 +89,7 @@ class ProgressiveLink:
                 level, mark.counted, self._iter_recorded_contributions(level, mark.counted, mark.since)
             )
             self._link.restore_shown_amount(level, mark.shown_cents, mark.falls)
-        self._machine.state(LevelDisplays).link = self
+        self._machine.component(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
@@ -212,7 +212,7 @@ class ProgressiveLink:
 
         These are almost always those of the game just started.
         """
-        record = self._machine.state(GameInProgress).record
+        record = self._machine.component(GameInProgress).record
         if record is not None and mark.sequence == after + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
             contributions = (

@@ -93,7 +93,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         limit_cents = machine.profile.play.win_limit_cents
         if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
             return None
-        return Bet(at, wager, cents, machine.state(Pools).played(game, wager, cents), table)
+        return Bet(at, wager, cents, machine.component(Pools).played(game, wager, cents), table)
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
 
@@ -111,7 +111,7 @@ def find_bet_in_force(machine: Machine) -> Bet | None:
 
     It is the selected bet or, in a round without new bets, an empty bet on the standing ones.
     """
-    cached, selection = machine.state(BetInForce), machine.selection
+    cached, selection = machine.component(BetInForce), machine.selection
     if cached.nothing_new:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)

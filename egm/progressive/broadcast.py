@@ -31,11 +31,11 @@ class Broadcasts:
         self._context = context
         self._machine = context.engine.machine
         self._stale_ns = self._machine.profile.progressives.stale_seconds * 1_000_000_000
-        pools = self._machine.state(Pools).by_id.values()
+        pools = self._machine.component(Pools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is Keeper.BROADCAST]
         self._last_shown: dict[str, Shown] = {}
-        self._machine.state(LevelDisplays).broadcasts = self
+        self._machine.component(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
         """Detect broadcast levels that are no longer received, until cancelled."""
@@ -83,6 +83,6 @@ class Broadcasts:
 
 def create_broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
     """Create the broadcast levels, if the machine's games play for any."""
-    pools = context.engine.machine.state(Pools).by_id.values()
+    pools = context.engine.machine.component(Pools).by_id.values()
     has_broadcast_levels = any(pool.keeper is Keeper.BROADCAST for pool in pools)
     return (Broadcasts(context),) if has_broadcast_levels else ()

@@ -101,7 +101,7 @@ def _record_certificate(machine: Machine, facts: Facts, persons: Sequence[str]) 
 # ---------------------------------------------------------------------------------------------- by persons
 def link_folder_is_own(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
-    enrolling = machine.state(Enrolling)
+    enrolling = machine.component(Enrolling)
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
 
 
@@ -150,7 +150,7 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
     """Write the link's certificate request to the memory stick, and record it; an answer read earlier is dropped."""
-    enrolling = machine.state(Enrolling)
+    enrolling = machine.component(Enrolling)
     key = enrolling.folder.get_or_create_request_key()
     enrolling.answer = None
     enrolling.stick.ask(create_request(key, machine.identity.serial))
@@ -162,7 +162,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
 
 def _read_answer(machine: Machine, persons: list[str]) -> None:
     """Read the answer to the certificate request from the memory stick, check and record it; it is not in use yet."""
-    enrolling = machine.state(Enrolling)
+    enrolling = machine.component(Enrolling)
     enrolling.answer = None
     answer = enrolling.stick.answer()
     facts = answer.facts()
@@ -173,7 +173,7 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
 
 def _check_answer(machine: Machine, facts: Facts) -> None:
     """Raise EnrolmentError unless the controller's answer fits this machine, its certificate request and its broker."""
-    key, link = machine.state(Enrolling).folder.read_request_key(), machine.state(Enrolling).link
+    key, link = machine.component(Enrolling).folder.read_request_key(), machine.component(Enrolling).link
     facts.check(
         machine.identity.serial,
         "" if key is None else compute_key_digest(key.public_key()),
@@ -185,7 +185,7 @@ def _check_answer(machine: Machine, facts: Facts) -> None:
 
 def _use_answer(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the progressive link, and record the persons."""
-    enrolling = machine.state(Enrolling)
+    enrolling = machine.component(Enrolling)
     if enrolling.answer is None:
         raise EnrolmentError("link_no_answer")
     facts = enrolling.answer.facts()
@@ -241,13 +241,13 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the link enrolment steps that are possible now."""
     if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
-    answered = machine.state(Enrolling).answer is not None
+    answered = machine.component(Enrolling).answer is not None
     return {form.id: form for form in ENROLMENT if answered or form.id != "link_enrol"}
 
 
 def _iter_tables(machine: Machine) -> Iterator[Table]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
-    enrolling = machine.state(Enrolling)
+    enrolling = machine.component(Enrolling)
     yield from _iter_certificate_in_use(machine)
     if not link_folder_is_own(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
@@ -270,7 +270,7 @@ def _iter_tables(machine: Machine) -> Iterator[Table]:
 
 def _iter_certificate_in_use(machine: Machine) -> Iterator[Table]:
     """Yield a table of the progressive link's certificate in use, or of the reason why none is in use."""
-    enrolling = machine.state(Enrolling)
+    enrolling = machine.component(Enrolling)
     link = enrolling.link
     if link is None:
         yield Table(rows=(Row(cells=(say("service.link.none"),)),))

@@ -72,7 +72,7 @@ def open_levels(machine: Machine) -> None:
     changed parameter takes effect after the next win (NY 5321.18(b)(4)). A level that is no longer configured
     stays in memory with all it holds. Raises :class:`LevelDefectiveError` if a level's pools do not add up.
     """
-    for pool in machine.state(Pools).by_id.values():
+    for pool in machine.component(Pools).by_id.values():
         if not pool.is_own:
             _store_first_mark(machine, pool)
             continue
@@ -131,7 +131,7 @@ def continue_round(machine: Machine, game: GameRecord) -> Round:
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
     """Return a progressive pool of an open game as it is configured now, or else as recorded with the game."""
-    configured_pool = machine.state(Pools).by_id.get(pool)
+    configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
     share = next((share for share in game.fed if share.pool == pool), None)
@@ -142,7 +142,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | Former
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     """Return the amount that a progressive level shows to an open game, or the last one known."""
-    configured_pool = machine.state(Pools).by_id.get(pool)
+    configured_pool = machine.component(Pools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else find_shown(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
     return now_cents or (last_cents[pool] if pool in last_cents else find_mark(machine, pool).shown_cents)
@@ -187,7 +187,7 @@ def _read_level(machine: Machine, pool: str) -> Level:
 def find_mark(machine: Machine, pool: str) -> LinkMark:
     """Return how many contributions this machine has made to a linked level, and how many are counted."""
     mark = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
-    link = machine.state(LevelDisplays).link
+    link = machine.component(LevelDisplays).link
     position = None if link is None else link.position(pool)
     if link is None or position is None:
         return mark
@@ -238,7 +238,7 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
             id=award.pool,
             level=award.level,
             names=dict(pool.definition.names)
-            if (pool := machine.state(Pools).by_id.get(award.pool)) is not None
+            if (pool := machine.component(Pools).by_id.get(award.pool)) is not None
             else {},
             amount_cents=award.amount_cents,
         )
@@ -392,11 +392,11 @@ def are_awards_locked(machine: Machine, _: Event) -> bool:
 
 def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]:
     """Return the linked mystery levels whose result for a game is not known yet."""
-    link = machine.state(LevelDisplays).link
+    link = machine.component(LevelDisplays).link
     return tuple(
         share.pool
         for share in game.levels.fed
-        if (pool := machine.state(Pools).by_id.get(share.pool)) is not None
+        if (pool := machine.component(Pools).by_id.get(share.pool)) is not None
         and share.sequence is not None
         and pool.keeper is Keeper.CONTROLLER
         and pool.definition.terms.mystery

@@ -20,7 +20,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
     The level holds money and no game plays for it, and games play for the target.
     """
-    pools, form = machine.state(Pools), event.of(LevelForm)
+    pools, form = machine.component(Pools), event.of(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
         source is not None

@@ -24,7 +24,7 @@ def find_shown(machine: Machine, pool: Pool) -> Shown:
     if pool.is_own:
         level = read_own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
-    displays = machine.state(LevelDisplays)
+    displays = machine.component(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
     return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
 
@@ -44,7 +44,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     pools = {pool.id: pool for pool in list_played_levels(machine)}
     game = machine.games.get(machine.selection.game_id)
     if game is not None:
-        offered = machine.state(Pools).find_side_bet_pools(game, machine.selection.denomination_cents)
+        offered = machine.component(Pools).find_side_bet_pools(game, machine.selection.denomination_cents)
         pools |= {pool.id: pool for pool in offered.values()}
     return tuple(_build_view(machine, pool) for pool in pools.values())
 
@@ -52,7 +52,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
 def find_all_shown(machine: Machine) -> dict[str, Shown]:
     """Return the amount that every progressive level of this machine shows now, by id, whatever is being played."""
     return {
-        pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.state(Pools).by_id.items())
+        pool_id: find_shown(machine, pool) for pool_id, pool in sorted(machine.component(Pools).by_id.items())
     }
 
 

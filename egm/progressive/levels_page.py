@@ -23,7 +23,7 @@ def build_level_tables(machine: Machine) -> tuple[Table, ...]:
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
     }
-    linked = [pool for pool in machine.state(Pools).by_id if pool not in own_levels]
+    linked = [pool for pool in machine.component(Pools).by_id if pool not in own_levels]
     return (
         *(
             build_pair_table(_iter_own_rows(level), _build_title(machine, pool))
@@ -35,7 +35,7 @@ def build_level_tables(machine: Machine) -> tuple[Table, ...]:
 
 def _build_title(machine: Machine, pool: str) -> Words:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
-    configured_pool = machine.state(Pools).by_id.get(pool)
+    configured_pool = machine.component(Pools).by_id.get(pool)
     if configured_pool is None:
         return say("service.levels.given_up", level=pool)
     return say_local({code: f"{name} ({pool})" for code, name in configured_pool.definition.names.items()})
@@ -58,7 +58,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | Words, Words]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | Words, Words]]:
     """Yield the rows of a progressive level of a controller or host: its amount, and this machine's contributions."""
-    shown, mark = find_shown(machine, machine.state(Pools).by_id[pool]), find_mark(machine, pool)
+    shown, mark = find_shown(machine, machine.component(Pools).by_id[pool]), find_mark(machine, pool)
     yield "levels.shows", say_money(shown.amount_cents)
     yield "levels.status", say(f"service.levels.{shown.status.value}")
     yield "levels.contributions", say_number(mark.sequence)

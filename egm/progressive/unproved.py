@@ -49,7 +49,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
 
 def find_prize_doubt(machine: Machine, level: str, prize: Won) -> str:
     """Return why a mystery prize is not proved, or an empty string if it is."""
-    trigger, pool = prize.trigger, machine.state(Pools).by_id.get(level)
+    trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"a secret of level {trigger.level}"
@@ -80,7 +80,7 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
     is on its way, because a claim is made only once the level has been received on the same connection.
     """
-    pool = machine.state(Pools).by_id.get(record.pool)
+    pool = machine.component(Pools).by_id.get(record.pool)
     if pool is None:
         return f"this machine has no level {record.pool}"
     terms, share = pool.definition.terms, record.share or 1
@@ -98,7 +98,7 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
 
 def _find_shown_cents(machine: Machine, pool: Pool) -> int:
     """Return the amount that a linked level shows now; 0 if there is no link."""
-    return 0 if machine.state(LevelDisplays).link is None else find_shown(machine, pool).amount_cents
+    return 0 if machine.component(LevelDisplays).link is None else find_shown(machine, pool).amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- holding
@@ -134,7 +134,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
         for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.way is None
-        and (claim.pool not in machine.state(Pools).by_id or claim.play_id == waits)
+        and (claim.pool not in machine.component(Pools).by_id or claim.play_id == waits)
     ]
 
 

@@ -121,7 +121,7 @@ def _blocks_other_seats(machine: Machine, game: GameRecord) -> bool:
 
 def _find_pending_decision(seat: Seat) -> tuple[GameRecord, Decision] | None:
     """Return the seat's open game and its pending decision, or None; a decision that a real wheel makes is excluded."""
-    conversation = seat.machine.state(GameInProgress).conversation
+    conversation = seat.machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     game = None if decision is None else open_game(seat.machine)
     if game is None or decision is None or not game.round_id or decision.kind == WHEEL_DECIDES:

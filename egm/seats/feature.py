@@ -55,7 +55,7 @@ class BettingClock:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine = context.engine.machine
-        self._table = self._machine.state(SharedTable)
+        self._table = self._machine.component(SharedTable)
         self._news = asyncio.Event()
         self._displayed_seconds: dict[str, int] = {}
 

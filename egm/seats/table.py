@@ -145,12 +145,12 @@ class SharedTable:
             if not seat.game and _has_bets_in_round(seat.machine, game)
         ]
         for seat in standing:
-            seat.machine.state(BetInForce).nothing_new = True
+            seat.machine.component(BetInForce).nothing_new = True
         try:
             self._start_games(game, round_id, sorted((*seats, *standing), key=_get_position_number))
         finally:
             for seat in standing:
-                seat.machine.state(BetInForce).nothing_new = False
+                seat.machine.component(BetInForce).nothing_new = False
 
     def _start_games(self, game: str, round_id: str, seats: list[Seat]) -> None:
         """Start the games of these seats as one round."""
@@ -163,7 +163,7 @@ class SharedTable:
         shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
-            round_in_common = seat.machine.state(RoundInCommon)
+            round_in_common = seat.machine.component(RoundInCommon)
             seat.machine.install(shared_state)
             if (number := seat.machine.position.number) in places:
                 round_in_common.starting, round_in_common.seat = common_round, places[number][0]
@@ -194,7 +194,7 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
     if (
         game_record is None
         or game_record.game.digest != game
-        or machine.state(GameInProgress).conversation is None
+        or machine.component(GameInProgress).conversation is None
     ):
         return False
     rules = machine.games[game_record.game.id].rules
@@ -260,7 +260,7 @@ def waits_for_spin(machine: Machine) -> bool:
 
 def find_betting_seconds(machine: Machine) -> int | None:
     """Return the length of the selected game's betting period, or None if each position plays it alone."""
-    alone = machine.position.of == 1 or machine.position.number not in machine.state(SharedTable).seats
+    alone = machine.position.of == 1 or machine.position.number not in machine.component(SharedTable).seats
     if alone or waits_for_spin(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
@@ -306,22 +306,24 @@ def join(machine: Machine, _: Event) -> None:
     """Place this position's bets in the betting period; they are wagered when betting closes."""
     bet = find_bet_in_force(machine)
     if bet is not None:
-        machine.state(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))
+        machine.component(SharedTable).join(machine, bet.game.digest, find_betting_seconds(machine))
 
 
 def has_a_place(machine: Machine, _: Event) -> bool:
     """Return whether this position has a seat in the round that is starting."""
-    return machine.state(RoundInCommon).starting is not None
+    return machine.component(RoundInCommon).starting is not None
 
 
 def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
-    if machine.state(BetInForce).nothing_new:
+    if machine.component(BetInForce).nothing_new:
         return
-    machine.notice = Notice(code=machine.state(SharedTable).refusal or "bets_not_taken", severity="warning")
+    machine.notice = Notice(
+        code=machine.component(SharedTable).refusal or "bets_not_taken", severity="warning"
+    )
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
     """Withdraw this position's bets from the betting period, and return the event unchanged to be processed."""
-    machine.state(SharedTable).leave(machine)
+    machine.component(SharedTable).leave(machine)
     return event

@@ -35,7 +35,7 @@ from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
 
 def process_device_report(machine: Machine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
-    wheel = machine.state(SharedTable).wheel
+    wheel = machine.component(SharedTable).wheel
     if isinstance(report, WheelTurned):
         process_phase(machine, report)
     elif isinstance(report, CommLost) and wheel is not None and wheel.device == report.device:
@@ -44,7 +44,7 @@ def process_device_report(machine: Machine, report: DeviceEvent) -> None:
 
 def process_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or give up a missed spin."""
-    table, spin = machine.state(SharedTable), find_expected_spin(machine)
+    table, spin = machine.component(SharedTable), find_expected_spin(machine)
     previous_report, table.wheel = table.wheel, report
     if spin is not None and (why := _find_spin_mismatch(spin, previous_report, report)):
         _give_up(machine, spin, why)
@@ -65,7 +65,7 @@ def give_up_lost_spin(machine: Machine) -> None:
     """Give up the current spin because the line to the wheel is lost: its next report may be of another spin."""
     if (spin := find_expected_spin(machine)) is not None:
         _give_up(machine, spin, "line_lost")
-    machine.state(SharedTable).wheel = None
+    machine.component(SharedTable).wheel = None
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
@@ -76,7 +76,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
     spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
         return None
-    if machine.state(SharedTable).wheel is None:
+    if machine.component(SharedTable).wheel is None:
         _give_up(machine, spin, "restart")
         return None
     return spin
@@ -144,7 +144,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
 def deliver_numbers(machine: Machine) -> None:
     """Give the recorded number of the wheel's spin to every game that waits for it."""
     find_expected_spin(machine)
-    for seat in list(machine.state(SharedTable).seats.values()):
+    for seat in list(machine.component(SharedTable).seats.values()):
         game, spin = open_game(seat.machine), read_last_spin(seat.machine)
         number = None if game is None else read_recorded_number(seat.machine, game)
         if (
@@ -158,7 +158,7 @@ def deliver_numbers(machine: Machine) -> None:
 
 def _is_in_progress(seat: Seat) -> bool:
     """Return whether the seat's open game is in progress in this run of the program."""
-    return seat.machine.state(GameInProgress).conversation is not None
+    return seat.machine.component(GameInProgress).conversation is not None
 
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:

@@ -256,7 +256,7 @@ def find_actor(machine: Machine, event: Event) -> str:
     If the signed-in person is not permitted to do what the key does, another person must have turned the key,
     so the key is returned.
     """
-    signed_in = machine.state(ServiceDesk).person
+    signed_in = machine.component(ServiceDesk).person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(find_key_permission(machine)):
         signed_in = None
     authorised = event.of(Authorisation)

@@ -130,7 +130,7 @@ def authorise(machine: Machine, event: Event, permission: Permission, persons: i
     person_ids = event.of(Authorisation).persons
     if len(set(person_ids)) < persons:
         return False
-    people = [machine.state(Roster).get(person_id) for person_id in person_ids]
+    people = [machine.component(Roster).get(person_id) for person_id in person_ids]
     return all(person is not None and person.may(permission) for person in people)
 
 

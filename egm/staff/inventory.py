@@ -77,14 +77,14 @@ def build_inventory_entry(
                 ),
                 certified_by=of[game.id].signer if game.id in of else None,
             )
-            for game in machine.state(InstalledGames).games.values()
+            for game in machine.component(InstalledGames).games.values()
         ),
     )
 
 
 def _format_return(machine: Machine, game: Game) -> str:
     """Return a game's lowest return in percent; empty if it is unknown, or if the levy is stated instead."""
-    least_return = machine.state(InstalledGames).returns.get(game.id)
+    least_return = machine.component(InstalledGames).returns.get(game.id)
     return "" if least_return is None or game.rules.levy is not None else format_percent(least_return, 4)
 
 

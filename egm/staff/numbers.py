@@ -13,7 +13,7 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
     """Return the staff numbers that are locked, each with the state key that stores its wrong PINs."""
     keys_by_number = {
         number: (build_wrong_pins_key(machine, number), build_wrong_pins_key(machine, number, keyed=False))
-        for number in machine.state(Roster).people
+        for number in machine.component(Roster).people
     }
     return {
         number: next(key for key in keys if compute_lock_seconds_left(machine, key))

@@ -37,7 +37,7 @@ def apply_options(machine: Machine) -> None:
     whatever the options say, so that it can be finished.
     """
     options, unfinished = Options.of(machine), open_game(machine)
-    approved_cents = machine.state(InstalledGames).denominations_cents
+    approved_cents = machine.component(InstalledGames).denominations_cents
     offered = {game: options.offered(game, cents) for game, cents in approved_cents.items()}
     if unfinished is not None and unfinished.game.id in offered:
         offered[unfinished.game.id] = approved_cents[unfinished.game.id]
@@ -81,7 +81,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
     options = _apply_option_changes(machine, event.of(OptionsForm))
     if options is None:
         return False
-    installed = machine.state(InstalledGames)
+    installed = machine.component(InstalledGames)
     offered = {game: options.offered(game, cents) for game, cents in installed.denominations_cents.items()}
     least_cents, most_cents = _compute_bet_bounds(machine, options)
     return any(
@@ -101,17 +101,19 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> Options | None
         case OptionsForm(option="bet_minimum", bet_minimum_cents=int(minimum_cents)):
             return replace(options, bet_minimum_cents=minimum_cents)
         case OptionsForm(option="game", game=str(game), on=str(on)) if (
-            game in machine.state(InstalledGames).denominations_cents
+            game in machine.component(InstalledGames).denominations_cents
         ):
             off = tuple(sorted({*options.off} - {game} if on == "yes" else {*options.off, game}))
             return replace(options, off=off)
         case OptionsForm(
             option="denomination", game=str(game), denomination_cents=str(cents), on=str(on)
-        ) if cents.isdigit() and int(cents) in machine.state(InstalledGames).denominations_cents.get(
+        ) if cents.isdigit() and int(cents) in machine.component(InstalledGames).denominations_cents.get(
             game, ()
         ):
             current_cents = set(
-                options.denominations_cents.get(game, machine.state(InstalledGames).denominations_cents[game])
+                options.denominations_cents.get(
+                    game, machine.component(InstalledGames).denominations_cents[game]
+                )
             )
             offered_cents = current_cents | {int(cents)} if on == "yes" else current_cents - {int(cents)}
             if not offered_cents:
@@ -151,4 +153,4 @@ def change_options(machine: Machine, event: Event) -> None:
 def start_again(machine: Machine, event: Event) -> None:
     """Request a restart of the machine; like a power loss, it loses nothing."""
     machine.post(MACHINE_RESTART, RestartRequested(person=find_actor(machine, event)))
-    machine.state(ServiceDesk).restart = True
+    machine.component(ServiceDesk).restart = True

@@ -66,7 +66,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
 
 def print_slip(machine: Machine, title: str, about: str) -> None:
     """Record an access or audit slip and print it, if the profile requires slips and the printer is free."""
-    printer = machine.state(Devices).printer
+    printer = machine.component(Devices).printer
     if not machine.profile.staff.slips or printer is None:
         return
     job_id = machine.fresh_id(_PREFIX.rstrip("-"))

@@ -48,7 +48,7 @@ def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the form's amount is a whole number of the hopper's coins, and there is a hopper."""
     coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.of(FillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
-    return machine.state(Devices).hopper is not None and is_coin_multiple
+    return machine.component(Devices).hopper is not None and is_coin_multiple
 
 
 def box_is_to_be_counted(machine: Machine, event: Event) -> bool:

@@ -44,14 +44,14 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
     if not counts["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    started_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
+    started_ns = machine.component(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
     return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
 
 
 def begin_lock_outs(machine: Machine) -> None:
     """Start each lock of staff numbers again at power-up, with the time that was left of it."""
     for key in machine.journal.states(StaffKey.TRIES):
-        machine.state(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
+        machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
 def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
@@ -59,7 +59,7 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
 
     The try is recorded either way.
     """
-    key = build_wrong_pins_key(machine, number, keyed=machine.state(ServiceDesk).keyed)
+    key = build_wrong_pins_key(machine, number, keyed=machine.component(ServiceDesk).keyed)
     lock_seconds = compute_lock_seconds_left(machine, key)
     counts = _read_stored_counts(machine, key)
     if lock_seconds:
@@ -72,13 +72,13 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     if tries_at_terminals and earlier_tries + tries_at_terminals >= rules.wrong_tries:
         machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"))
         return "locked"
-    person = machine.state(Roster).proves(number, pin)
+    person = machine.component(Roster).proves(number, pin)
     if person is not None:
         if counts["wrong"]:
             machine.post(TRIES_FORGOTTEN, TriesForgotten(person=number), state={key: None})
             forget_at_terminals(machine, number)
         return person
-    if machine.state(ServiceDesk).keyed:  # a player must not lock a terminal
+    if machine.component(ServiceDesk).keyed:  # a player must not lock a terminal
         _report_to_terminals(machine, number)
     wrong_tries = earlier_tries + 1
     seconds = rules.locked_minutes * 60 if wrong_tries >= rules.wrong_tries else 0
@@ -101,13 +101,13 @@ def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
 
 def _restart_lock(machine: Machine, key: str, wrong: int, seconds: int) -> dict[str, object]:
     """Lock the staff numbers that ``key`` counts for some seconds from now; return the state that stores it."""
-    machine.state(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
+    machine.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     return {key: {"wrong": wrong, "locked_seconds": seconds}}
 
 
 def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
-    path, counted_number = machine.state(Roster).path, find_counted_number(number)
+    path, counted_number = machine.component(Roster).path, find_counted_number(number)
     if path is None:
         return 0
     try:
@@ -123,7 +123,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
 
 def _report_to_terminals(machine: Machine, number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
-    path = machine.state(Roster).path
+    path = machine.component(Roster).path
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             at = machine.times.now().isoformat(timespec="seconds")
@@ -133,7 +133,7 @@ def _report_to_terminals(machine: Machine, number: str) -> None:
 def forget_at_terminals(machine: Machine, number: str) -> None:
     """Clear a staff number's wrong PINs at the terminals, once the journal has them."""
     take_over_wrong_pins(machine)
-    path, counted_number = machine.state(Roster).path, find_counted_number(number)
+    path, counted_number = machine.component(Roster).path, find_counted_number(number)
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]
@@ -144,7 +144,7 @@ def take_over_wrong_pins(machine: Machine) -> None:
 
     Wrong PINs that no longer count are removed from the terminals' file.
     """
-    path = machine.state(Roster).path
+    path = machine.component(Roster).path
     if path is None:
         return
     try:

@@ -339,7 +339,7 @@ class MachineRig:
                     self.clock,
                     self.machine.times,
                     lambda: self.machine.chance,
-                    self.machine.state(HostMoney).validation,
+                    self.machine.component(HostMoney).validation,
                     is_accounted=lambda record: is_accounted(self.machine, record),
                 )
             )
@@ -349,7 +349,7 @@ class MachineRig:
         if self.beside is None:
             self.machine.install(IdentityRegister.open(folder, folder / SECOND_FOLDER))
         else:
-            self.machine.install(self.beside.machine.state(IdentityRegister))
+            self.machine.install(self.beside.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
         """Count one call of the engine's ``changed``."""

@@ -204,7 +204,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ro
         assert lay(machine, bets)
         machine.engine.handle(EventType.PLAY)
         while machine.state is State.PLAYING and isinstance(machine.hands.told[-1], Decision):
-            asked = machine.machine.state(GameInProgress).conversation.decision
+            asked = machine.machine.component(GameInProgress).conversation.decision
             certified = [each for each in asked.options if each != "insurance"]
             assert set(certified) <= set(find_question(machine.machine).options)
             machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.adds))
@@ -317,7 +317,7 @@ def stage_of(machine, theme, language):
             InstalledGame(
                 game,
                 machine.machine.denominations_cents[name],
-                machine.machine.state(InstalledGames).returns[name],
+                machine.machine.component(InstalledGames).returns[name],
                 Pools(),
             )
         )

@@ -43,7 +43,7 @@ def with_printer(folder, place, protocol, scene):
             if protocol == "tcl"
             else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _load_template_lines())
         )
-        room.machine.state(Devices).printer = driver
+        room.machine.component(Devices).printer = driver
         rig.start(driver)
         room.boot().insert(2000)
         await asyncio.sleep(2)

@@ -123,7 +123,7 @@ class Floor:
         A paper that had not begun to move when the power went is returned by the device itself.
         """
         self.room = room
-        room.machine.state(Devices).acceptor = room.machine.state(Devices).printer = self
+        room.machine.component(Devices).acceptor = room.machine.component(Devices).printer = self
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""

@@ -54,7 +54,7 @@ class Mystery(Life):
     def machine(self):
         left = (B, NO_LUCK) * GAMES
         room = room_of(self.folder, *left, levels=LINKED_MYSTERY, storage=self.storage)
-        room.machine.state(LevelDisplays).link = self.face
+        room.machine.component(LevelDisplays).link = self.face
         return room
 
     def begin(self):

@@ -185,7 +185,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
         table.join(room.machine, "of-somebody", 20)
         room.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
-        room.machine.state(HostMoney).lock = Lock(condition=1, until_ns=0)
+        room.machine.component(HostMoney).lock = Lock(condition=1, until_ns=0)
         room.engine.handle(EventType.LOCK_REQUESTED)
     elif state is State.TILT:
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -196,7 +196,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
 
 def _start_ticket(room: MachineRig) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
-    ticket = room.machine.state(TicketDesk).prepare("early", 500, denomination_cents=5)
+    ticket = room.machine.component(TicketDesk).prepare("early", 500, denomination_cents=5)
     _reserve(
         room, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
     )
@@ -238,11 +238,11 @@ def _reserve(room: MachineRig, pay_out_id: str, target: str, more: dict) -> None
 
 def particulars(room: MachineRig, state: State, event: EventType) -> dict:
     """Values an event of this kind would really carry, and what must be true before it can happen at all."""
-    money = room.machine.state(HostMoney)
+    money = room.machine.component(HostMoney)
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": room.machine.memory.get(PlayKey.GAME)["play_id"]}
     if event is EventType.ANSWER and state is State.SERVICE_MENU:
-        page = room.machine.state(ServiceDesk).page(room.machine)
+        page = room.machine.component(ServiceDesk).page(room.machine)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
         room.hands.offered[1] = Note(500)

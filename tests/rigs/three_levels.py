@@ -71,7 +71,7 @@ def room_of(
     chance = ScriptedChance(*numbers) if numbers else None
     room = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
-        room.machine.state(LevelDisplays).link = FixedFace()
+        room.machine.component(LevelDisplays).link = FixedFace()
     return room
 
 

@@ -48,7 +48,7 @@ class MoneyNews:
 
         While it does not poll, no exception is pending for it.
         """
-        money = self._host.machine.state(HostMoney)
+        money = self._host.machine.component(HostMoney)
         if money.line == self._host.name:
             money.online = up
         if up:  # it may have lost everything it had received
@@ -71,7 +71,7 @@ class MoneyNews:
             yield _NOT_CONFIGURED, ""
         if (request := tickets.number_request) is not None:
             yield _NUMBER_WANTED, request.id
-        if (inquiry := self._host.machine.state(HostMoney).inquiry) is not None:
+        if (inquiry := self._host.machine.component(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.has_unread_result:
             yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id

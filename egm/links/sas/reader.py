@@ -56,7 +56,7 @@ class Reader:
                 max_bet_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
-                payback=_to_hundredths(machine.state(InstalledGames).returns.get(game_id)),
+                payback=_to_hundredths(machine.component(InstalledGames).returns.get(game_id)),
             )
             for number, (game_id, game) in enumerate(machine.games.items(), start=1)
         )
@@ -102,7 +102,9 @@ class Reader:
         host, machine = self._host, self._host.machine
         selection = machine.selection
         # Money goes through one host; the others see a machine without one.
-        money = machine.state(HostMoney) if machine.state(HostMoney).line == host.name else HostMoney()
+        money = (
+            machine.component(HostMoney) if machine.component(HostMoney).line == host.name else HostMoney()
+        )
         return Readout(
             reading=self._readings.now(),
             serial=machine.identity.serial,
@@ -137,7 +139,7 @@ class Reader:
         """Return the coins in the hopper and its active faults, or None without a hopper."""
         machine = self._host.machine
         coin_cents = machine.profile.coins.hopper_cents
-        if machine.state(Devices).hopper is None or not coin_cents:
+        if machine.component(Devices).hopper is None or not coin_cents:
             return None
         level_cents = max(0, machine.journal.balance_cents("stock:hopper"))
         faults = tuple(code for code in machine.faults if code.startswith("hopper."))

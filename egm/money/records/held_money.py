@@ -39,8 +39,10 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     if paper is not None and paper.phase is EscrowPhase.ORDERED:
         return paper.amount_cents
-    redemption = machine.state(LockedTicket).redemption
-    return machine.state(EscrowedBill).amount_cents if redemption is None else redemption.ticket.amount_cents
+    redemption = machine.component(LockedTicket).redemption
+    return (
+        machine.component(EscrowedBill).amount_cents if redemption is None else redemption.ticket.amount_cents
+    )
 
 
 def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:

@@ -93,7 +93,7 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
 
 def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
     """Return the record of a game; it is rebuilt from the journal unless it is the one last read."""
-    game = machine.state(GameInProgress)
+    game = machine.component(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
         game.record = _rebuild_game(machine, play_id)
     return game.record

@@ -80,11 +80,12 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
         match test.test:
             case "print":
                 return (
-                    machine.state(Devices).printer is not None and machine.memory.get(MoneyKey.PRINT) is None
+                    machine.component(Devices).printer is not None
+                    and machine.memory.get(MoneyKey.PRINT) is None
                 )
             case "pay":
                 return (
-                    machine.state(Devices).hopper is not None
+                    machine.component(Devices).hopper is not None
                     and machine.memory.get(MoneyKey.HOPPER) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
                     and not _HOPPER_DOORS.isdisjoint(machine.doors_open)
@@ -93,7 +94,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
                 )
             case "take":
                 return (
-                    machine.state(Devices).acceptor is not None
+                    machine.component(Devices).acceptor is not None
                     and machine.memory.get(MoneyKey.PAPER) is None
                     and no_ticket_query_waits(machine, event)
                 )
@@ -107,7 +108,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 
 def acceptor_is_tested(machine: Machine, _: Event) -> bool:
     """Return whether the bill acceptor is under test."""
-    return machine.state(ServiceDesk).bench.taking
+    return machine.component(ServiceDesk).bench.taking
 
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
@@ -125,11 +126,11 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
     """Record a device test, and start it on the device."""
-    test, bench = event.of(DeviceTest), machine.state(ServiceDesk).bench
+    test, bench = event.of(DeviceTest), machine.component(ServiceDesk).bench
     if test.test is None or test.test == "calibrate":
         _keep_calibration(machine, event)
         return
-    devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
+    devices, test_id = machine.component(Devices), machine.fresh_id(PREFIX.rstrip("-"))
     machine.post(
         TEST_STARTED,
         TestStarted(
@@ -175,7 +176,7 @@ def _report_failed_test(machine: Machine, test_id: str, why: str) -> None:
 
 def return_test_paper(machine: Machine, event: Event) -> None:
     """Return to the person the bill or ticket that the acceptor has read; a ticket's number is not recorded."""
-    acceptor, paper = machine.state(Devices).acceptor, event.of(PaperEscrowed)
+    acceptor, paper = machine.component(Devices).acceptor, event.of(PaperEscrowed)
     if acceptor is not None:
         acceptor.return_bill(paper.escrow)
     machine.post(TEST_READ, TestRead(amount_cents=paper.face_cents))

@@ -26,7 +26,7 @@ class DeviceList(MenuPage):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return a page with one line per device, and the tests of the screen itself."""
-        bench = machine.state(ServiceDesk).bench
+        bench = machine.component(ServiceDesk).bench
         rows = tuple(
             Row(
                 cells=(
@@ -59,7 +59,7 @@ class DeviceList(MenuPage):
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE):
             return Go(Calibration())
-        if subject == "device" and name in machine.state(ServiceDesk).bench.kinds:
+        if subject == "device" and name in machine.component(ServiceDesk).bench.kinds:
             return Go(OneDevice(name))
         pattern = next((pattern for pattern in _PATTERNS if subject == "screen" and pattern == name), None)
         return refuse("not_offered") if pattern is None else Go(ScreenTest(pattern))
@@ -102,7 +102,7 @@ class Calibration(MenuPage):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Store the touch-screen calibration if the touches fit the crosses."""
-        person = machine.state(ServiceDesk).person
+        person = machine.component(ServiceDesk).person
         if action != "crosses" or person is None:
             return refuse("not_offered")
         try:
@@ -122,7 +122,7 @@ class OneDevice(MenuPage):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
-        bench = machine.state(ServiceDesk).bench
+        bench = machine.component(ServiceDesk).bench
         kind = bench.kinds[self.name]
         news = tuple(Row(cells=(say_plain(line),)) for line in bench.news.get(self.name, ()))
         head = build_pair_table(
@@ -145,7 +145,7 @@ class OneDevice(MenuPage):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Submit the test of the device that the person has requested."""
-        desk = machine.state(ServiceDesk)
+        desk = machine.component(ServiceDesk)
         person = desk.person
         test = _find_requested_test(desk.bench.kinds[self.name], action, text)
         if person is None or test is None:
@@ -189,12 +189,12 @@ def _list_no_tests(machine: Machine) -> tuple[Action, ...]:  # noqa: ARG001 (one
 
 def _list_printer_tests(machine: Machine) -> tuple[Action, ...]:
     """Return the button that prints a test ticket."""
-    return (_build_test_action("print", enabled=machine.state(Devices).printer is not None),)
+    return (_build_test_action("print", enabled=machine.component(Devices).printer is not None),)
 
 
 def _list_acceptor_tests(machine: Machine) -> tuple[Action, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
-    taking = machine.state(ServiceDesk).bench.taking
+    taking = machine.component(ServiceDesk).bench.taking
     return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
 
 
@@ -223,7 +223,7 @@ def _build_coin_prompt(machine: Machine) -> Prompt | None:
 
 def _build_input_table(machine: Machine) -> Table:
     """Return the table with the current state of every input of the I/O board."""
-    active_inputs = machine.state(ServiceDesk).bench.inputs
+    active_inputs = machine.component(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return Table(
         title=say("service.test.inputs"),

@@ -48,18 +48,20 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 def menu_may_open(machine: Machine, event: Event) -> bool:
     """Return whether the service menu is closed, and may be opened by the key that was turned or without a key."""
     key = event.of(MenuRequest).key
-    return not machine.state(ServiceDesk).is_open and (key in MENU_KEYS or not machine.profile.staff.menu_key)
+    return not machine.component(ServiceDesk).is_open and (
+        key in MENU_KEYS or not machine.profile.staff.menu_key
+    )
 
 
 def page_is_open(machine: Machine, event: Event) -> bool:
     """Return whether an answer belongs to the open service page."""
-    return machine.state(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
+    return machine.component(ServiceDesk).is_answer_to_open_page(event.of(PageAnswer).options.page)
 
 
 def position_is_another(machine: Machine, event: Event) -> bool:
     """Return whether a signed-in person has chosen another player position of the machine."""
-    others = machine.state(SideBySide).at.keys() - {machine.position.number}
-    return machine.state(ServiceDesk).person is not None and event.of(MenuMove).position in others
+    others = machine.component(SideBySide).at.keys() - {machine.position.number}
+    return machine.component(ServiceDesk).person is not None and event.of(MenuMove).position in others
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
@@ -69,7 +71,7 @@ def key_is_enough(machine: Machine, event: Event) -> bool:
     authorised the event.
     """
     act = find_key_permission(machine)
-    person = machine.state(ServiceDesk).person
+    person = machine.component(ServiceDesk).person
     return (
         act in machine.profile.staff.key_alone
         or (person is not None and person.may(act))
@@ -79,7 +81,7 @@ def key_is_enough(machine: Machine, event: Event) -> bool:
 
 def no_service_page_is_open(machine: Machine, _: Event) -> bool:
     """Return whether no service page is open."""
-    return not machine.state(ServiceDesk).is_open
+    return not machine.component(ServiceDesk).is_open
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -94,19 +96,19 @@ def open_menu(machine: Machine, event: Event) -> None:
     """Open the service menu at the sign-in; a person coming from another position is already signed in."""
     request = event.of(MenuRequest)
     _open(machine, SignIn(_enter, say("service.sign_in")), request.key)
-    person = machine.state(Roster).get(request.person)
+    person = machine.component(Roster).get(request.person)
     if person is not None:
         _enter(machine, person)
 
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
     """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
-    desk, number = machine.state(ServiceDesk), event.of(MenuMove).position
-    target = machine.state(SideBySide).at[number]
+    desk, number = machine.component(ServiceDesk), event.of(MenuMove).position
+    target = machine.component(SideBySide).at[number]
     key = "operator" if desk.keyed else "screen"
     person = "" if desk.person is None else desk.person.id
     target.handle(Event(EventType.MENU, MenuRequest(key=key, person=person)))
-    if target.engine.machine.state(ServiceDesk).person is None:
+    if target.engine.machine.component(ServiceDesk).person is None:
         machine.notice = Notice(
             code="refused.position_is_busy", severity="warning", values={"position": number}
         )
@@ -126,12 +128,12 @@ def ask_who(machine: Machine, event: Event) -> None:
 
     page = SignIn(act_on, say(f"service.act.{act}"), permission=act)
     _open(machine, page, authorisation.key or "attendant")
-    machine.state(ServiceDesk).menu = "attendant"
+    machine.component(ServiceDesk).menu = "attendant"
 
 
 def _open(machine: Machine, page: SignIn, by: str) -> None:
     """Open the service menu at the sign-in, and record by which key, or from the screen, it was opened."""
-    desk = machine.state(ServiceDesk)
+    desk = machine.component(ServiceDesk)
     opened = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_ASKED, MenuAsked(by=by), state={StaffKey.MENU: opened})
     desk.open(page)
@@ -141,7 +143,7 @@ def _open(machine: Machine, page: SignIn, by: str) -> None:
 def _enter(machine: Machine, person: Person) -> Move:
     """Open the main menu for the person who has signed in."""
     _note_entry(machine, person, "operator")
-    machine.state(ServiceDesk).enter(person, MainMenu())
+    machine.component(ServiceDesk).enter(person, MainMenu())
     return Stay()
 
 
@@ -157,7 +159,7 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
     answer = event.of(PageAnswer)
     action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
     machine.notice = None
-    outcome = machine.state(ServiceDesk).answer(machine, action, text)
+    outcome = machine.component(ServiceDesk).answer(machine, action, text)
     return Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.why)) if isinstance(outcome, Leave) else outcome
 
 
@@ -180,7 +182,7 @@ def close_menu_at_start(machine: Machine, _: Event) -> None:
 def _sign_out(machine: Machine, why: str) -> None:
     """Close the service menu, and record who was signed out, and why."""
     menu = machine.memory.read(OpenMenu, StaffKey.MENU)
-    desk = machine.state(ServiceDesk)
+    desk = machine.component(ServiceDesk)
     if menu is not None and menu.person is not None:
         details = MenuLeft(why=why, menu=desk.menu, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.MENU: None})

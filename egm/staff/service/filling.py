@@ -67,7 +67,7 @@ class Filling(MenuPage):
             return Stay()
         if action != "confirm" or next_field is not None:
             return refuse("not_offered")
-        person = machine.state(ServiceDesk).person
+        person = machine.component(ServiceDesk).person
         if person is None:
             return Back()
         if self.form.count_persons_needed(machine) > 1:
@@ -96,7 +96,7 @@ class Filling(MenuPage):
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
         """Return the form's event with these values as its payload."""
-        return machine.state(Features).rules.payloads.build(self.form.event, values)
+        return machine.component(Features).rules.payloads.build(self.form.event, values)
 
     def _list_submission_conditions(self, machine: Machine) -> tuple[Row, ...]:
         """Return one row for each condition of the form's submission, marked by whether it holds now."""

@@ -56,4 +56,4 @@ def _order_of_service(position: AtWork) -> int:
 
 def _has_menu(machine: Machine) -> bool:
     """Return whether the service menu is open at this player position."""
-    return machine.state(ServiceDesk).is_open
+    return machine.component(ServiceDesk).is_open

@@ -49,7 +49,7 @@ class _Chapter(MenuPage):
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the page with the chapter's lines."""
-        table = self.chapter.table(machine.state(Menu))
+        table = self.chapter.table(machine.component(Menu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
         rows = (Row(cells=row.cells[:1], action=str(place)) for place, row in enumerate(table.rows))
@@ -63,7 +63,7 @@ class _Chapter(MenuPage):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the page of the touched line of the chapter."""
-        rows = self.chapter.table(machine.state(Menu)).rows
+        rows = self.chapter.table(machine.component(Menu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
             return refuse("not_offered")
         return Go(_Line(self.chapter, rows[int(action)]))

@@ -67,7 +67,7 @@ class MainMenu(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open a section, the search, a page or a form; or move the menu to another position."""
         target, _, subject = action.partition(":")
-        if target == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
+        if target == "position" and subject in {str(number) for number in machine.component(SideBySide).at}:
             return Do(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
         if target == "subject" and subject in SUBJECTS:
             return Go(_Subject(subject))
@@ -114,7 +114,7 @@ class _Search(MenuPage):
 
 def _iter_position_tables(machine: Machine) -> Iterator[Table]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
-    at = machine.state(SideBySide).at
+    at = machine.component(SideBySide).at
     if len(at) < 2:
         return
     rows = []
@@ -147,7 +147,7 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
 
     ``part`` selects the pages (0) or the forms (1); with None, both are listed.
     """
-    person, menu = machine.state(ServiceDesk).person, machine.state(Menu)
+    person, menu = machine.component(ServiceDesk).person, machine.component(Menu)
     if person is None:
         return
     for entry in menu.list_subject_pages(subject) if part != 1 else ():
@@ -162,7 +162,7 @@ def _find_move(machine: Machine, action: str) -> Move:
     """Return the move into the page or form that a line of the main menu names, if the person may use it."""
     if action not in {row.action for subject in SUBJECTS for row in _iter_subject_rows(machine, subject)}:
         return refuse("not_offered")
-    menu, (target, _, name) = machine.state(Menu), action.partition(":")
+    menu, (target, _, name) = machine.component(Menu), action.partition(":")
     if target == "form":
         return Go(Filling(next(form for form in menu.forms if form.id == name)))
     return Go(next(entry for entry in menu.pages if entry.id == action).make())

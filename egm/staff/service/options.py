@@ -32,13 +32,13 @@ class OptionList(MenuPage):
         """Return the page with the options as they will be from the next start on."""
         options = Options.of(machine)
         rows = []
-        for game_id, admitted in machine.state(InstalledGames).denominations_cents.items():
+        for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
             offered = options.offered(game_id, admitted)
             current_cents = machine.denominations_cents.get(game_id, ())
             rows.append(
                 Row(
                     cells=(
-                        say_local(machine.state(InstalledGames).games[game_id].title),
+                        say_local(machine.component(InstalledGames).games[game_id].title),
                         say_plain(game_id),
                         say("service.test.on" if offered else "service.test.off"),
                         say_money(*(offered or admitted)),
@@ -73,7 +73,7 @@ class OptionList(MenuPage):
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
         """Open the options of a game, or the form of a bet limit."""
         game_id = action.removeprefix("game:")
-        if action.startswith("game:") and game_id in machine.state(InstalledGames).denominations_cents:
+        if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
         return Go(Filling(OPTIONS[action])) if action in _BETS else refuse("not_offered")
 
@@ -88,7 +88,7 @@ class OneGame(MenuPage):
         """Return the page with the game's denominations, and the forms that change its options."""
         options, admitted = (
             Options.of(machine),
-            machine.state(InstalledGames).denominations_cents[self.game_id],
+            machine.component(InstalledGames).denominations_cents[self.game_id],
         )
         offered_cents = options.denominations_cents.get(self.game_id, admitted)
         rows = (
@@ -97,7 +97,7 @@ class OneGame(MenuPage):
         )
         return ServicePage(
             id="",
-            title=say_local(machine.state(InstalledGames).games[self.game_id].title),
+            title=say_local(machine.component(InstalledGames).games[self.game_id].title),
             tables=(build_pair_table(rows, say("service.column.denominations")),),
             actions=(
                 BACK,
@@ -111,7 +111,9 @@ class OneGame(MenuPage):
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
         form = OPTIONS[action]
-        cents = tuple(str(cents) for cents in machine.state(InstalledGames).denominations_cents[self.game_id])
+        cents = tuple(
+            str(cents) for cents in machine.component(InstalledGames).denominations_cents[self.game_id]
+        )
         fields = tuple(
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
             for entry in form.fields

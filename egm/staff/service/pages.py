@@ -102,7 +102,7 @@ class Meters(MenuPage):
             return say("service.meters.no_part")
         if self.by.endswith("_cents") and part.isdigit():
             return say_money(int(part))
-        resident = machine.state(InstalledGames).games.get(part) if self.by == "game" else None
+        resident = machine.component(InstalledGames).games.get(part) if self.by == "game" else None
         return say_plain(part) if resident is None else say_local(resident.title)
 
 
@@ -195,7 +195,7 @@ class Listing(MenuPage):
 
 def _build_software_tables(machine: Machine) -> tuple[Table, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
-    profile, bench = machine.profile, machine.state(ServiceDesk).bench
+    profile, bench = machine.profile, machine.component(ServiceDesk).bench
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     signed = (
         (("software.signed", say("service.software.unsigned")),)

@@ -26,7 +26,7 @@ class OwnPin(MenuPage):
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Accept the new PIN, typed twice, and store its digest; the journal records the change, and by whom."""
-        person = machine.state(ServiceDesk).person
+        person = machine.component(ServiceDesk).person
         if action != "enter" or person is None:
             return refuse("not_offered")
         typed, self._typed = self._typed, ""
@@ -39,7 +39,7 @@ class OwnPin(MenuPage):
                 return refuse("not_the_same")
             read_staff(machine)
             machine.install(
-                machine.state(Roster).set_pin(person.id, text, by=person.id, at=machine.clock.now())
+                machine.component(Roster).set_pin(person.id, text, by=person.id, at=machine.clock.now())
             )
             read_staff(machine)
         except PinRefusedError:

@@ -116,7 +116,7 @@ def read_staff(machine: Machine) -> None:
     such a roster; the fault is raised nevertheless, unless the file was only damaged.
     """
     take_over_wrong_pins(machine)
-    loaded_roster = machine.state(Roster)
+    loaded_roster = machine.component(Roster)
     recorded = RecordedRoster.of(machine.memory.get(StaffKey.STAFF))
     if loaded_roster.path is not None:
         try:
@@ -133,7 +133,7 @@ def read_staff(machine: Machine) -> None:
             machine.post(STAFF_UNREADABLE, Reason(why=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
-    current_roster = machine.state(Roster)
+    current_roster = machine.component(Roster)
     _keep_second_copy(current_roster)
     if not recorded.number:
         _seal_first(current_roster)

@@ -116,11 +116,11 @@ def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path)
         room, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        room.machine.state(Devices).acceptor = room.hands
+        room.machine.component(Devices).acceptor = room.hands
         room.engine = station.engine
         room.ledgers.paper._handle = station.engine.handle
         room.insert(500)
-        room.machine.state(Devices).acceptor = None
+        room.machine.component(Devices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
         assert station.engine.state is State.PLAYING
         station.engine.handle(EventType.PLAY)
@@ -147,7 +147,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_onl
         station.engine.handle(EventType.SELF_TEST_PASSED)
         room.engine, room.ledgers.paper._handle = station.engine, station.engine.handle
         station.open(Ports(drivers=(), kinds={}))
-        room.machine.state(Devices).acceptor = room.hands
+        room.machine.component(Devices).acceptor = room.hands
         room.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
         outcome = build_message(room.machine, resumed=False)

@@ -44,7 +44,7 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
     found = []
 
     async def look(_):
-        desk = process._machine.state(TicketDesk)
+        desk = process._machine.component(TicketDesk)
         found.append((process._machine.credit_cents, desk.store.get(number).state))
 
     monkeypatch.setattr(MachineProcess, "_work", look)

@@ -131,7 +131,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
         for room in rooms if n else rooms[:1]:
             bet(room)
             assert room.state is State.BETTING
-        rooms[0].machine.state(SharedTable).close(rooms[0].machine.games[ROULETTE].digest)
+        rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[ROULETTE].digest)
         for room in rooms if n else rooms[:1]:
             room.shown()
     assert [told(room) for room in rooms] == [[("table_closes",)]] * 2

@@ -377,11 +377,11 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     room.port.authorise(FIRST, CASHABLE, 1234)
     stacked(room)
     room.offer_ticket(SECOND)
-    room.machine.state(HostMoney).online = False
+    room.machine.component(HostMoney).online = False
     room.offer_ticket(SECOND)
     assert room.port.offered is None
     assert (room.port.redeeming.status, room.port.redeeming.digits) == (Redeeming.REDEEMED, FIRST)
-    room.machine.state(HostMoney).online = True
+    room.machine.component(HostMoney).online = True
     room.port.acknowledge_result()
     room.offer_ticket(SECOND)
     assert room.port.offered == SECOND
@@ -428,7 +428,7 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
     if lose == "lost":
         room.ledger.dispute_lost_paper("the acceptor is idle")
     else:
-        room.machine.state(TicketDesk).redeem_abort(
+        room.machine.component(TicketDesk).redeem_abort(
             room.machine.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
         )
         room.ledger.credit_stacked_paper()

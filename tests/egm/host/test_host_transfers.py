@@ -198,7 +198,7 @@ def test_a_machine_that_is_not_at_rest_refuses(make, what):
     elif what == "tilt":
         room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        room.machine.state(Devices).printer = None
+        room.machine.component(Devices).printer = None
         room.engine.handle(EventType.CASH_OUT)
     before = kinds(room)
     assert not room.port.possible(IN)
@@ -272,7 +272,7 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
         case "fault":
             room.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     assert room.port.last.status is Status.NOT_NOW
-    assert room.machine.state(HostMoney).order is None
+    assert room.machine.component(HostMoney).order is None
     assert room.journal.balance_cents("world:aft_in:cashable") == 0
 
 
@@ -419,7 +419,7 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.credit_cents, room.notice) == (State.IDLE, 10000, "cash_out_not_taken")
-    room.machine.state(HostMoney).online = False
+    room.machine.component(HostMoney).online = False
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING, "a host that is not there cannot keep the player's money in"
 
@@ -433,11 +433,11 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     assert (room.state, room.port.is_cash_out_offered) == (State.LOCKED, True)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
-    room.machine.state(HostMoney).online = False
+    room.machine.component(HostMoney).online = False
     assert payout_is_due(room.machine, Event(EventType.WHEN_IDLE)), (
         "a host that is not there keeps nothing on the meter"
     )
-    room.machine.state(HostMoney).online = True
+    room.machine.component(HostMoney).online = True
     room.engine.handle(EventType.CASH_OUT)  # the player may ask again
     assert room.state is State.LOCKED
     room.engine.handle(EventType.LOCK_ENDED)

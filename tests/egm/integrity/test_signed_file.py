@@ -138,7 +138,7 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
 
     def accept(process):
         machine = process._machine
-        roster = machine.state(Roster)
+        roster = machine.component(Roster)
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
         machine.install(roster)
         process._engine.handle(EventType.MENU, key="operator")

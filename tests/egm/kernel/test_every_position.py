@@ -84,7 +84,7 @@ class Three:
     def board(self, event_type: EventType, **data) -> None:
         """The machine's one board reports."""
         event = FEATURES.rules.payloads.build(event_type, data)
-        for position in iter_concerned_positions(self.first.machine.state(SideBySide), 1, event):
+        for position in iter_concerned_positions(self.first.machine.component(SideBySide), 1, event):
             position.handle(event)
 
     def neighbours(self) -> dict[str, object]:
@@ -265,4 +265,4 @@ def test_a_position_at_play_is_not_entered(three):
     three.board(EventType.MENU, key="operator")
     menu.prove(Role.SUPERVISOR).touch("position:2")
     assert menu.notice == "notice.refused.position_is_busy"
-    assert not three.second.machine.state(ServiceDesk).is_open
+    assert not three.second.machine.component(ServiceDesk).is_open

@@ -31,27 +31,27 @@ def machine(tmp_path):
 
 def test_a_state_is_made_once(machine):
     assert machine.installed(Candle) is None
-    machine.state(Candle).lit = True
-    assert machine.state(Candle).lit
-    assert machine.installed(Candle) is machine.state(Candle)
+    machine.component(Candle).lit = True
+    assert machine.component(Candle).lit
+    assert machine.installed(Candle) is machine.component(Candle)
 
 
 def test_what_is_put_in_is_found_and_takes_the_place_of_the_one_before(machine):
     first, second = Wick(1), Wick(2)
     machine.install(first)
-    assert machine.state(Wick) is first
+    assert machine.component(Wick) is first
     machine.install(second)
-    assert machine.state(Wick) is second
+    assert machine.component(Wick) is second
 
 
 def test_what_can_neither_be_made_nor_was_put_in_is_named(machine):
     with pytest.raises(InvariantError, match="Wick was not installed"):
-        machine.state(Wick)
+        machine.component(Wick)
     assert machine.installed(Wick) is None
 
 
 def test_two_machines_share_nothing(machine, tmp_path):
     other = MachineRig(tmp_path / "other")
-    other.machine.state(Candle).lit = True
-    assert not machine.state(Candle).lit
+    other.machine.component(Candle).lit = True
+    assert not machine.component(Candle).lit
     other.close()

@@ -46,7 +46,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
     families = {family.name: family for family in attachment._iter_families(shown(room))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
-        assert exported == set(room.machine.state(Pools).by_id)
+        assert exported == set(room.machine.component(Pools).by_id)
     assert len(exported) > len(shown(room).progressives)
     room.close()
 

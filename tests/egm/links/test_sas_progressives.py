@@ -35,7 +35,7 @@ def make(tmp_path):
         if opened:
             opened[-1].room.close()
         room = room_of(tmp_path, *numbers, levels=LEVELS)
-        room.machine.state(LevelDisplays).link = None
+        room.machine.component(LevelDisplays).link = None
         opened.append(Bench(tmp_path, room, enable=["progressives"]))
         (opened[-1].levels,) = create_broadcasts(create_machine_context(room, tmp_path, {}))
         opened[-1].exceptions()

@@ -365,4 +365,4 @@ def test_a_host_that_is_not_the_moneys_is_met_with_silence(make, poll):
     }
     code = int(poll, 16)
     assert (bench.read(code) if poll in {"57", "70"} else bench.long(code, data[poll])) == ""
-    assert not bench.room.machine.state(HostMoney).online
+    assert not bench.room.machine.component(HostMoney).online

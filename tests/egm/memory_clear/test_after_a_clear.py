@@ -109,7 +109,7 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     port.read(numbers[1])
     assert port.unread().ticket.number == numbers[2]
     port.read(numbers[2])
-    assert (port.unread(), room.machine.state(TicketDesk).list_unreported()) == (None, [])
+    assert (port.unread(), room.machine.component(TicketDesk).list_unreported()) == (None, [])
     room.close()
 
 

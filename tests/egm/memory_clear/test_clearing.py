@@ -139,7 +139,7 @@ def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
 def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    game = room.machine.state(GameInProgress).record
+    game = room.machine.component(GameInProgress).record
     win_cents = game.win_cents
     assert win_cents > 0
     before = room.credit_cents
@@ -157,7 +157,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
 def test_a_decided_game_paid_by_hand_is_over(tmp_path):
     room = MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     room.play()
-    game = room.machine.state(GameInProgress).record
+    game = room.machine.component(GameInProgress).record
     win_cents = game.win_cents
     before = room.credit_cents
     room = again(room, tmp_path, game_1=build_paid_decision(win_cents))
@@ -206,9 +206,9 @@ def test_levels_go_on_to_the_fraction(tmp_path):
 def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
     room = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     room.play()
-    question = room.machine.state(GameInProgress).conversation.decision
+    question = room.machine.component(GameInProgress).conversation.decision
     room = again(room, tmp_path, make=lambda: room_of(tmp_path))
-    assert room.machine.state(GameInProgress).conversation.decision == question
+    assert room.machine.component(GameInProgress).conversation.decision == question
     room.engine.handle(EventType.CHOOSE, value=question.options[0])
     room.shown()
     assert room.state in {State.IDLE, State.HANDPAY}

@@ -54,7 +54,7 @@ def generous(tmp_path):
 def gift(room: MachineRig, **cents: int) -> MachineRig:
     """Promotional credit from a host."""
     given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    room.machine.state(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
+    room.machine.component(HostMoney).order = Order(identifier="gift", kind=TransferKind.IN, cents=given)
     execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
     return room
 
@@ -106,7 +106,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
 
 def test_a_hand_pay_is_of_money_only(make):
     room = gift(make(), restricted=300, nonrestricted=40)
-    room.machine.state(Devices).printer = None
+    room.machine.component(Devices).printer = None
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     room.engine.handle(EventType.KEY_TURNED)
@@ -153,7 +153,7 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     number = room.cash_out_ticket()
     room.machine.chance = chance
     order = Order(identifier="day", kind=TransferKind.IN, cents={RESTRICTED: 5}, expires=date(2026, 1, 2))
-    room.machine.state(HostMoney).order = order
+    room.machine.component(HostMoney).order = order
     execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
     room.play()
     room.shown()

@@ -161,7 +161,7 @@ def test_a_ticket_whose_printer_is_gone_after_a_restart_is_void_and_paid_by_hand
 
 
 def test_a_cut_between_the_ledgers_leaves_no_ticket_that_is_not_money(room, tmp_path):
-    ticket = room.machine.state(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
+    ticket = room.machine.component(TicketDesk).prepare("cashout-99", 2000, denomination_cents=5)
     again = restart(room, tmp_path)  # numbered, never reserved in the journal
     assert again.store.get(ticket.number).state is TicketState.VOID
     assert again.credit_cents == 2000
@@ -261,7 +261,7 @@ def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
 
 def test_a_restart_between_lock_and_order_frees_the_ticket(room, tmp_path):
     number = room.cash_out_ticket()
-    room.machine.state(TicketDesk).redeem_begin("ticket-77", number)
+    room.machine.component(TicketDesk).redeem_begin("ticket-77", number)
     again = restart(room, tmp_path)
     assert again.store.get(number).state is TicketState.ISSUED
     again.close()

@@ -40,7 +40,7 @@ class Cabinet:
         rig = self.printer
         fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
         self.driver = DRIVERS[rig.protocol](fitting)
-        self.room.machine.state(Devices).printer = self.driver
+        self.room.machine.component(Devices).printer = self.driver
         rig.start(self.driver)
 
     async def lose_power(self, *, printer: bool) -> None:

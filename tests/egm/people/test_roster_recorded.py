@@ -58,12 +58,12 @@ class Place:
     def sign_in(self, number):
         """What the page says of somebody's number and PIN; empty when the menu opens."""
         room = self.room
-        if room.machine.state(ServiceDesk).page(room.machine) is None:
+        if room.machine.component(ServiceDesk).page(room.machine) is None:
             room.engine.handle(EventType.MENU, key="operator")
         for text in (number, PINS[number]):
-            page = room.machine.state(ServiceDesk).page(room.machine)
+            page = room.machine.component(ServiceDesk).page(room.machine)
             room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
-        page = room.machine.state(ServiceDesk).page(room.machine)
+        page = room.machine.component(ServiceDesk).page(room.machine)
         if page.person is not None:
             room.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
             return ""

@@ -139,7 +139,7 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
 def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     room.play()
-    game = room.machine.state(GameInProgress).record
+    game = room.machine.component(GameInProgress).record
     (award,) = list_awards(room.machine, game)
     due = game.win_cents + award.amount_cents
     room.close()
@@ -257,7 +257,7 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
     room = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     room.play()
-    (award,) = list_awards(room.machine, room.machine.state(GameInProgress).record)
+    (award,) = list_awards(room.machine, room.machine.component(GameInProgress).record)
     room.machine.chance = FailingChance()
     room.engine.handle(EventType.CHOOSE, value=1)
     fill_in(room, "refund_game", **TWO, reason="planted")

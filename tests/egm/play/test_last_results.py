@@ -79,7 +79,7 @@ def test_a_new_shoe_begins_a_new_scoreboard(tmp_path):
 def test_no_more_than_what_is_kept_is_told(tmp_path):
     room = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
     played(room, red=8)
-    known = room.machine.state(LastResults)
+    known = room.machine.component(LastResults)
     digest = room.machine.games[ROULETTE].digest
     known.by_digest[digest] = (Result("1"),) * MAX_RESULTS
     played(room, red=8)

@@ -60,7 +60,7 @@ def test_a_level_is_moved_only_behind_an_open_door(room):
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
 def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_path):
     assert level(room, DEAR).current == 30_000 + Fraction(3000, 70)
-    assert DEAR not in room.machine.state(Pools).by_id
+    assert DEAR not in room.machine.component(Pools).by_id
     before = level(room, "three-levels.luck.50")
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(room, DEAR, "three-levels.luck.50") == "service.done"
@@ -109,7 +109,7 @@ def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
 
 @pytest.mark.requirement("I-05", "D-16", "D-18")
 def test_every_level_is_shown_at_the_machine(room):
-    room.machine.install(Pools((*room.machine.state(Pools).by_id.values(), create_pool("SHARED"))))
+    room.machine.install(Pools((*room.machine.component(Pools).by_id.values(), create_pool("SHARED"))))
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables

@@ -249,11 +249,11 @@ def test_a_level_that_tickets_of_several_prices_play_for_is_not_shared():
 @pytest.mark.parametrize("status", [Status.STALE, Status.DOWN])
 def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(room, status):
     machine = room(B, NO_LUCK, MISS, levels=LINKED)
-    machine.machine.state(LevelDisplays).link.now = Shown(1700, status)
+    machine.machine.component(LevelDisplays).link.now = Shown(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
     assert machine.records("game.start") == []
-    machine.machine.state(LevelDisplays).link.now = Shown(1700, Status.UP)
+    machine.machine.component(LevelDisplays).link.now = Shown(1700, Status.UP)
     machine.play()
     assert machine.state is State.PLAYING
 
@@ -355,7 +355,7 @@ def test_real_chance_plays_the_levels_too(room):
     machine.machine.chance = create_generator()
     for _ in range(40):
         machine.play()
-        if machine.machine.state(GameInProgress).conversation.decision is not None:
+        if machine.machine.component(GameInProgress).conversation.decision is not None:
             machine.engine.handle(EventType.CHOOSE, value=1)
         machine.shown()
         if machine.state is State.HANDPAY:

@@ -79,7 +79,7 @@ class Rig:
     def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
         self.room = room_of(folder, *numbers, levels=levels, **options)
         self.watched = watched
-        self.room.machine.state(LevelDisplays).link = None
+        self.room.machine.component(LevelDisplays).link = None
         self.wire = Wire(controller)
         self.link = None
 
@@ -346,7 +346,7 @@ def test_what_a_controller_says_after_an_award_that_cannot_be_changes_nothing(tm
     room = awaiting(tmp_path)
     claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=90_000)
-    room.machine.state(LevelDisplays).link = FixedFace(then)
+    room.machine.component(LevelDisplays).link = FixedFace(then)
     for _ in range(2):
         room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
     assert room.records("progressive.award") == []
@@ -460,7 +460,7 @@ def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controlle
 
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
     room = room_of(tmp_path, levels=LINKED[:1] + LEVELS[1:])
-    pools, game = room.machine.state(Pools), load_game(str(GAME))
+    pools, game = room.machine.component(Pools), load_game(str(GAME))
     kept = {pool.id for pool in pools.by_id.values() if pool.is_own}
     assert {
         "three-levels.luck.50",

@@ -354,7 +354,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
 def test_of_two_linked_hits_of_one_round_each_stands_behind_its_own_stake(tmp_path):
     linked = LevelSlot(game=TABLE, level="jackpot", kind=Kind.LINKED, stakes={"100": "POT"})
     machine = two_boxes(tmp_path, (linked,))
-    machine.machine.state(LevelDisplays).link = FixedFace(10_000_00)
+    machine.machine.component(LevelDisplays).link = FixedFace(10_000_00)
     machine.boot().insert(100_00)
     play_two_boxes(machine)
     fed = machine.records("game.start")[-1]["fed"]

@@ -139,7 +139,7 @@ def _resident(room, game_id, game):
     return InstalledGame(
         game,
         room.machine.denominations_cents[game_id],
-        room.machine.state(InstalledGames).returns[game_id],
+        room.machine.component(InstalledGames).returns[game_id],
         Pools(),
     )
 

@@ -24,7 +24,7 @@ def lay_bets(rooms):
         room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         room.engine.handle(EventType.PLAY)
         assert room.state is State.BETTING, room.notice
-    rooms[0].machine.state(SharedTable).close(rooms[0].machine.games[GAME].digest)
+    rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[GAME].digest)
 
 
 def answer(rooms, position, choice):
@@ -32,7 +32,7 @@ def answer(rooms, position, choice):
     asked = [bool(room.hands.told[-1].options) for room in rooms]
     assert asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
-    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    take_recorded_steps(rooms[0].machine.component(SharedTable))
 
 
 @pytest.mark.requirement("S-52", "B-01", "P-01")

@@ -63,7 +63,7 @@ def lay(room, chance):
 
 
 def table_of(rooms):
-    return rooms[0].machine.state(SharedTable)
+    return rooms[0].machine.component(SharedTable)
 
 
 def answer(rooms, seat, choice):

@@ -29,7 +29,7 @@ def lay(room, **bets):
 
 
 def close(rooms):
-    rooms[0].machine.state(SharedTable).close(rooms[0].machine.games[GAME].digest)
+    rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[GAME].digest)
 
 
 def with_credit(rooms):
@@ -89,7 +89,7 @@ def test_the_bank_is_the_same_position_in_the_next_round_whoever_plays(seats, tm
     (asked,) = (room for room in playing if room.hands.told[-1].options)
     assert asked is rooms[5]  # it holds the banco of half the bank
     asked.engine.handle(EventType.CHOOSE, value="draw")
-    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    take_recorded_steps(rooms[0].machine.component(SharedTable))
     end(rooms)
     won = [room.credit_cents - BILL_CENTS for room in rooms]
     assert won == [0, 38 * CENTS, -20 * CENTS, 0, 0, -20 * CENTS]
@@ -123,7 +123,7 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     assert rooms[1].credit_cents == BILL_CENTS
     assert rooms[2].hands.told[-1].options == ("draw", "stand")
     rooms[2].engine.handle(EventType.CHOOSE, value="stand")
-    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    take_recorded_steps(rooms[0].machine.component(SharedTable))
     won = [0 if (game := open_game(room.machine)) is None else game.outcome.win_credits for room in rooms]
     assert won == [78, 0, 0, 20, 30, 0]
 
@@ -140,9 +140,9 @@ def test_after_a_power_loss_before_the_answer_the_round_goes_on(seats, tmp_path)
     rooms[0].close()
     rooms = seats(GAME, count=4)
     assert [open_game(room.machine).steps for room in rooms] == before
-    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    take_recorded_steps(rooms[0].machine.component(SharedTable))
     rooms[1].engine.handle(EventType.CHOOSE, value="stand")
-    take_recorded_steps(rooms[0].machine.state(SharedTable))
+    take_recorded_steps(rooms[0].machine.component(SharedTable))
     assert [open_game(room.machine).outcome.win_credits for room in rooms] == [78, 0, 0, 20]
     end(rooms)
     check_audit(rooms, tmp_path)

@@ -23,7 +23,7 @@ def lay_forms(rooms, game):
         room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         room.engine.handle(EventType.PLAY)
         assert room.state is State.BETTING, room.notice
-    rooms[0].machine.state(SharedTable).close(rooms[0].machine.games[game].digest)
+    rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[game].digest)
     assert [room.state for room in rooms] == [State.PLAYING] * len(rooms)
 
 
@@ -33,7 +33,7 @@ def answer_next(rooms):
         shown = room.hands.told[-1]
         if getattr(shown, "options", ()):
             room.engine.handle(EventType.CHOOSE, value=shown.options[-1])
-            take_recorded_steps(room.machine.state(SharedTable))
+            take_recorded_steps(room.machine.component(SharedTable))
             return True
     return False
 

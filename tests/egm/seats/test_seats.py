@@ -30,7 +30,7 @@ SEATS = 4
 
 
 def table_of(rooms):
-    return rooms[0].machine.state(SharedTable)
+    return rooms[0].machine.component(SharedTable)
 
 
 def no_more_bets(rooms):
@@ -180,7 +180,7 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     one.insert(2000)
     join(one, SPOTS[0])
     drawn = Step(choice=None, draws=((38, 17, "ball"),))
-    one.machine.state(RoundInCommon).starting = CommonRound("round-1", {}, [drawn])
+    one.machine.component(RoundInCommon).starting = CommonRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)
 

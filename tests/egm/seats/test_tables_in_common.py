@@ -29,7 +29,7 @@ def bet(room, credits_=20):
 
 
 def no_more_bets(room):
-    room.machine.state(SharedTable).close(digest_of(room))
+    room.machine.component(SharedTable).close(digest_of(room))
 
 
 def shoe_of(room):

@@ -430,7 +430,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
 def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
     """The generator works: the key has nothing to do at the first, and does not start it again."""
     first = started(tmp_path, Position(1, 2))
-    second = started(tmp_path, Position(2, 2), first, first.machine.state(SharedTable))
+    second = started(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
     beside = SideBySide()
     for number, room in enumerate((first, second), 1):
         beside.at[number] = AtWork(
@@ -445,7 +445,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     phase(first, WheelPhase.NO_MORE_BETS)
     if line_lost:
         process_device_report(first.machine, CommLost(device="wheel", why="planted"))
-    second.machine.state(Devices).printer = None
+    second.machine.component(Devices).printer = None
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
     for _ in range(2):
@@ -461,7 +461,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
 
 def test_all_positions_have_the_number_of_the_wheel(tmp_path):
     first = started(tmp_path, Position(1, 2))
-    table = first.machine.state(SharedTable)
+    table = first.machine.component(SharedTable)
     second = started(tmp_path, Position(2, 2), first, table)
     for room in (first, second):
         room.insert(2000)

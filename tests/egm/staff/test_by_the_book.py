@@ -60,7 +60,7 @@ def again(room, tmp_path) -> MachineRig:
 
 def fill_in(room, form_id: str, **values) -> None:
     """A form of the service menu, authorised; the menu is open meanwhile, and closed afterwards."""
-    if not room.machine.state(ServiceDesk).is_open:
+    if not room.machine.component(ServiceDesk).is_open:
         room.engine.handle(EventType.MENU, key="operator")
     event = next(form.event for form in MENU.forms if form.id == form_id)
     room.engine.handle(event, form=form_id, **values)
@@ -201,7 +201,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     signed = register(room, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
-    held = room.machine.state(GameInProgress)
+    held = room.machine.component(GameInProgress)
     held.record = replace(
         held.record, outcome=replace(held.record.outcome, settlements=(Settlement("x", 500),))
     )

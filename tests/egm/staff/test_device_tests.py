@@ -32,7 +32,7 @@ def fingerprint(room):
 def menu(tmp_path):
     room = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     room.engine.handle(EventType.DOOR_OPENED, door="main")
-    room.machine.state(ServiceDesk).bench.kinds = KINDS
+    room.machine.component(ServiceDesk).bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(room)
     yield menu
@@ -66,7 +66,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    room.machine.state(ServiceDesk).bench.kinds = KINDS
+    room.machine.component(ServiceDesk).bench.kinds = KINDS
     menu = Menu(room).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
@@ -119,19 +119,19 @@ def test_a_note_under_test_is_read_and_goes_back(menu):
     assert len(room.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(room.journal.iter_bodies())
     menu.touch("stop")
-    assert not menu.machine.state(ServiceDesk).bench.taking
+    assert not menu.machine.component(ServiceDesk).bench.taking
 
 
 @pytest.mark.requirement("J-10", "J-11")
 def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it(menu):
-    menu.machine.state(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
+    menu.machine.component(HostMoney).inquiry = Inquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
-    assert not menu.machine.state(ServiceDesk).bench.taking
+    assert not menu.machine.component(ServiceDesk).bench.taking
 
 
 def test_leaving_the_menu_ends_every_test(menu):
-    bench = menu.machine.state(ServiceDesk).bench
+    bench = menu.machine.component(ServiceDesk).bench
     menu.touch("device:io").touch("lamps")
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
@@ -142,7 +142,7 @@ def test_leaving_the_menu_ends_every_test(menu):
 
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_page_shows_live_what_the_device_says(menu):
-    bench = menu.machine.state(ServiceDesk).bench
+    bench = menu.machine.component(ServiceDesk).bench
     bench.hear(device.Identified(device="io", identity="board 3.1"))
     bench.hear(
         device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))

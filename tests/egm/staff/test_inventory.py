@@ -52,7 +52,7 @@ def inventory(tmp_path, **more):
 @pytest.fixture
 def room(tmp_path):
     room = MachineRig(tmp_path / "state").boot()
-    room.machine.state(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
+    room.machine.component(InstalledGames).returns = {GAME: Fraction(8737, 10000)}
     note_inventory(room.machine, inventory(tmp_path))
     yield room
     room.close()
@@ -77,7 +77,7 @@ def test_the_entry_has_all_that_the_order_asks_for(room):
 def test_the_levy_stands_in_place_of_the_return_where_players_play_against_each_other(tmp_path):
     chemin = "monaco-chemin-de-fer"
     room = MachineRig(tmp_path / "state", games=(chemin,), profile="monaco").boot()
-    room.machine.state(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
+    room.machine.component(InstalledGames).returns = {chemin: Fraction(9876, 10000)}
     note_inventory(room.machine, inventory(tmp_path))
     sheet = read_technical_sheet(room.journal)
     (game,) = sheet.now["games"]

@@ -44,13 +44,13 @@ def test_a_game_taken_off_is_gone_after_the_next_start_and_the_journal_says_who(
     again = room_of(tmp_path)
     assert set(again.machine.games) == {"comet-respin"}
     assert again.machine.selection.game_id == "comet-respin"
-    assert set(again.machine.state(InstalledGames).games) == set(GAMES)
+    assert set(again.machine.component(InstalledGames).games) == set(GAMES)
     again.close()
 
 
 @pytest.mark.requirement("O-05", "E-11")
 def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_worth(menu, tmp_path):
-    first, *others = menu.machine.state(InstalledGames).denominations_cents["maple-classic"]
+    first, *others = menu.machine.component(InstalledGames).denominations_cents["maple-classic"]
     menu.room.engine.handle(EventType.DOOR_CLOSED, door="main")
     menu.touch("game:maple-classic").touch("denomination").complete(str(first), "no")
     assert menu.notice == "notice.refused.machine_is_open"
@@ -155,7 +155,7 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
 def test_a_bet_under_the_operators_least_is_refused_and_moves_no_meter(menu, tmp_path):
     menu.touch("bet_minimum").complete("99999999")
     assert menu.notice == "notice.refused.option_is_sound"
-    credit_cents = menu.machine.state(InstalledGames).denominations_cents["maple-classic"][0]
+    credit_cents = menu.machine.component(InstalledGames).denominations_cents["maple-classic"][0]
     least_cents = 2 * credit_cents + 1
     menu.touch("bet_minimum").complete(str(least_cents))
     assert menu.notice == "service.done"
@@ -202,7 +202,7 @@ def test_where_the_place_wants_two_both_prove_who_they_are_and_both_may(tmp_path
 
 def test_a_restart_is_asked_by_somebody_with_a_name(menu):
     menu.home().fill("restart")
-    assert menu.machine.state(ServiceDesk).restart
+    assert menu.machine.component(ServiceDesk).restart
     assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
 
 
@@ -212,5 +212,5 @@ def test_options_that_name_what_is_no_more_leave_the_rest(tmp_path):
     write_undeclared(room.machine, "options.changed", state={"options": kept})
     room.close()
     again = room_of(tmp_path)
-    assert again.machine.denominations_cents == again.machine.state(InstalledGames).denominations_cents
+    assert again.machine.denominations_cents == again.machine.component(InstalledGames).denominations_cents
     again.close()

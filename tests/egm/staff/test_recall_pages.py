@@ -80,8 +80,8 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
     room.play()
     answers = []
     held = [], ["1"], ["2"], ["1", "2"], ["3"], ["1", "3"], ["2", "3"], ["1", "2", "3"]
-    while room.machine.state(GameInProgress).conversation.decision is not None:
-        answers.append(room.machine.state(GameInProgress).conversation.decision.options[-1])
+    while room.machine.component(GameInProgress).conversation.decision is not None:
+        answers.append(room.machine.component(GameInProgress).conversation.decision.options[-1])
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
     play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
     outcome = room.hands.told[-1].display
@@ -124,7 +124,7 @@ def test_a_play_cannot_be_asked_for_that_is_not_listed(room):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.machine.state(ServiceDesk).pages[-1], PlayDetail)
+    assert isinstance(menu.machine.component(ServiceDesk).pages[-1], PlayDetail)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 

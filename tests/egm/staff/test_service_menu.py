@@ -134,7 +134,7 @@ def at_a_terminal(menu, role, pin, monkeypatch):
     """What a terminal of this machine says to a PIN: a name, or why none."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
-        return prove_person(menu.room.machine.state(Roster), NUMBERS[role]).name
+        return prove_person(menu.room.machine.component(Roster), NUMBERS[role]).name
     except click.ClickException as refused:
         return refused.message
 
@@ -467,13 +467,14 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     (added,) = room.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
     room.engine.handle(EventType.MENU, key="operator")
-    page = room.machine.state(ServiceDesk).page(room.machine)
+    page = room.machine.component(ServiceDesk).page(room.machine)
     room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
-    page = room.machine.state(ServiceDesk).page(room.machine)
+    page = room.machine.component(ServiceDesk).page(room.machine)
     room.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
     assert (
-        room.machine.state(ServiceDesk).page(room.machine).notice.value == "service.refused.staff_unreadable"
+        room.machine.component(ServiceDesk).page(room.machine).notice.value
+        == "service.refused.staff_unreadable"
     )
     assert len(room.records("staff.added")) == 1
     room.close()
@@ -513,7 +514,7 @@ def test_whatever_is_touched_every_page_has_its_words_and_no_credit_moves(role, 
     with tempfile.TemporaryDirectory() as folder:
         room = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
-        room.machine.state(ServiceDesk).bench.kinds = {
+        room.machine.component(ServiceDesk).bench.kinds = {
             "printer": "ticket_printer",
             "hopper": "hopper",
             "io": "io_board",

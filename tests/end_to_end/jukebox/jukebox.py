@@ -95,7 +95,7 @@ def start_song(machine: Machine, event: Event) -> None:
     form = event.of(SongForm)
     started = SongStarted(song=form.number, persons=form.persons)
     machine.post(SONG_STARTED, started, state={JukeboxKey.SONG: form.number})
-    machine.state(Turntable).turns += 1
+    machine.component(Turntable).turns += 1
 
 
 def end_song(machine: Machine, _: Event) -> None:

@@ -87,7 +87,7 @@ def test_staff_choose_a_song_at_the_menu_and_the_screen_tells_of_it(room):
     menu = Menu(room).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm")
     assert room.machine.memory.get(JukeboxKey.SONG) == 7
-    assert room.machine.state(Turntable).turns == 1
+    assert room.machine.component(Turntable).turns == 1
     assert "song_plays" in notices_of(room)
     assert room.journal.meters().values["songs"] == 1
     menu.home().touch("jukebox")

@@ -49,7 +49,7 @@ def play(room, game, times):
         room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
     for _ in range(times):
         room.play()
-        while (decision := room.machine.state(GameInProgress).conversation.decision) is not None:
+        while (decision := room.machine.component(GameInProgress).conversation.decision) is not None:
             room.engine.handle(EventType.CHOOSE, value=decision.options[-1])
         room.shown()
 

@@ -85,7 +85,7 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
 @pytest.mark.requirement("E-13", "F-09")
 def test_one_amount_decides_what_is_taxable(tmp_path):
     room = MachineRig(tmp_path / "state", devices=()).boot()
-    room.machine.state(Devices).printer = None
+    room.machine.component(Devices).printer = None
     for cents in (500, 1000):
         room.insert(cents)
         room.engine.handle(EventType.CASH_OUT)

@@ -63,7 +63,7 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
             room.insert((500, 1000, 2000)[number - 1])
             room.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
             room.engine.handle(EventType.PLAY)
-        table = rooms[0].machine.state(SharedTable)
+        table = rooms[0].machine.component(SharedTable)
         table.close(rooms[0].machine.games["monaco-roulette-european"].digest)
         for room in rooms:
             room.shown()

@@ -65,14 +65,14 @@ def money(room):
             (TransferKind.OUT, {CreditKind.CASHABLE: 100}),
         )
     ):
-        room.machine.state(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
+        room.machine.component(HostMoney).order = Order(identifier=f"T{number}", kind=kind, cents=cents)
         room.engine.handle(EventType.TRANSFER_ORDERED)
 
 
 def hands(room):
     """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
     room.insert(1000)
-    room.machine.state(Devices).printer = None
+    room.machine.component(Devices).printer = None
     room.engine.handle(EventType.CASH_OUT)
     room.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -134,7 +134,7 @@ def journals(folder):
             chance=ScriptedChance(*numbers),
             devices=(device,),
         )
-        room.machine.state(HostMoney).transfers = room.machine.state(HostMoney).bonuses = True
+        room.machine.component(HostMoney).transfers = room.machine.component(HostMoney).bonuses = True
         day(room.boot())
         made.append(list(room.journal.iter_bodies()))
         room.close()
@@ -383,9 +383,9 @@ def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
 @pytest.mark.requirement("E-13", "F-02")
 def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
     room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
-    room.machine.state(HostMoney).transfers = True
+    room.machine.component(HostMoney).transfers = True
     cents = {CreditKind.NONRESTRICTED: 100}
-    room.machine.state(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
+    room.machine.component(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
     room.engine.handle(EventType.TRANSFER_ORDERED)
     own, promotional = room.machine.credit(CreditKind.CASHABLE), room.machine.credit(CreditKind.NONRESTRICTED)
     write_undeclared(room.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))

@@ -28,11 +28,12 @@ def play(room, games):
             room.insert(2000)
         room.play()
         while (
-            room.machine.state(GameInProgress).conversation is not None
-            and room.machine.state(GameInProgress).conversation.decision is not None
+            room.machine.component(GameInProgress).conversation is not None
+            and room.machine.component(GameInProgress).conversation.decision is not None
         ):
             room.engine.handle(
-                EventType.CHOOSE, value=room.machine.state(GameInProgress).conversation.decision.options[-1]
+                EventType.CHOOSE,
+                value=room.machine.component(GameInProgress).conversation.decision.options[-1],
             )
         room.shown()
         if room.state is State.HANDPAY:

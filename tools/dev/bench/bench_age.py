@@ -84,10 +84,10 @@ class Player:
         """Bring the game under way to its end, if there is one."""
         engine, machine = self._engine, self._engine.machine
         while (
-            machine.state(GameInProgress).conversation is not None
-            and machine.state(GameInProgress).conversation.decision is not None
+            machine.component(GameInProgress).conversation is not None
+            and machine.component(GameInProgress).conversation.decision is not None
         ):
-            options = list(machine.state(GameInProgress).conversation.decision.options)
+            options = list(machine.component(GameInProgress).conversation.decision.options)
             engine.submit(Event(EventType.CHOOSE, ChoiceRequest(value=self._random.choice(options))))
         game = machine.memory.get(PlayKey.GAME)
         if game is not None:

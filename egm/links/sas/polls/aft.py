@@ -76,7 +76,7 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 
 def find_transfers(host: Host) -> HostTransfers | None:
     """Return the transfers that this host may order, or None if it may order none."""
-    money = host.machine.state(HostMoney)
+    money = host.machine.component(HostMoney)
     mine = money.line == host.name and (money.transfers or money.bonuses)
     return HostTransfers(host.context.engine, host.context.handle) if mine else None
 
@@ -195,7 +195,7 @@ def _encode_result(host: Host, result: Result) -> bytes:
         bytes((result.position, _STATUS[result.status], _NO_RECEIPT, result.codes.get("type", 0)))
         + b"".join(encode_bcd(result.cents.get(kind, 0), _AMOUNT_BYTES) for kind in _KINDS)
         + bytes((result.codes.get("flags", 0),))
-        + encode_binary(host.machine.state(HostMoney).asset_number, 4)
+        + encode_binary(host.machine.component(HostMoney).asset_number, 4)
         + prepend_length(identifier)
         + encode_date_and_time(at)
         + expires
@@ -295,7 +295,7 @@ def _encode_available_transfers(transfers: HostTransfers) -> int:
 def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
-    money, terms = machine.state(HostMoney), find_restricted_terms(machine)
+    money, terms = machine.component(HostMoney), find_restricted_terms(machine)
     enabled, hard = transfers.cash_out_terms
     cash_out = (1 if money.transfers else 0) | (enabled << 1) | (hard << 2)
     status = (transfers.registration.registered << 3) | (money.transfers << 1 | money.transfers << 4)

@@ -52,7 +52,7 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
     amounts = {levels[at]: from_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
     if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
         raise MalformedPollError(poll, "no such level")
-    broadcasts = host.machine.state(LevelDisplays).broadcasts
+    broadcasts = host.machine.component(LevelDisplays).broadcasts
     if broadcasts is None:
         return None
     broadcasts.hear(group, amounts)

@@ -58,7 +58,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 
 def find_tickets(host: Host) -> HostTickets | None:
     """Return the tickets that this host validates, or None."""
-    money = host.machine.state(HostMoney)
+    money = host.machine.component(HostMoney)
     if money.validation.is_by_host and money.line == host.name:
         return HostTickets(host.context.engine, host.context.handle)
     return None
@@ -76,7 +76,7 @@ def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
     alone_at_times = host.machine.profile.host.offline_tickets > 0
     if tickets is None:
         return None
-    if host.machine.state(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
+    if host.machine.component(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
         return None
     validation_id, sequence = from_binary(poll.data[:3]), from_binary(poll.data[3:])
     if validation_id:
@@ -345,7 +345,7 @@ def answer_validation_status(host: Host, poll: LongPoll) -> Reply | None:
     tickets.store_terms(changes)
     return Reply(
         prepend_length(
-            encode_binary(host.machine.state(HostMoney).asset_number, 4)
+            encode_binary(host.machine.component(HostMoney).asset_number, 4)
             + _encode_status_bits(host)
             + _encode_valid_days(host)
         ),
@@ -357,10 +357,10 @@ def _encode_status_bits(host: Host) -> bytes:
     """Return the two bytes of poll 7B that state what the machine allows for tickets."""
     machine = host.machine
     terms = find_ticket_terms(machine)
-    bits = _PRINTER if machine.state(Devices).printer is not None else 0
+    bits = _PRINTER if machine.component(Devices).printer is not None else 0
     bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.restricted_out else 0
-    bits |= _REDEMPTION if machine.state(Devices).acceptor is not None and terms.redemption else 0
-    bits |= _SECURE if machine.state(HostMoney).validation is Validation.SECURE_ENHANCED else 0
+    bits |= _REDEMPTION if machine.component(Devices).acceptor is not None and terms.redemption else 0
+    bits |= _SECURE if machine.component(HostMoney).validation is Validation.SECURE_ENHANCED else 0
     return encode_binary(bits, 2)
 
 
