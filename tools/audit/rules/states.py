@@ -55,8 +55,8 @@ class _Remembered:
         self.journal: Final = cast("Journal", _Books(ledger))
         self.memory: Final = Memory(self.journal, self.position, FEATURES.keys)
 
-    def state(self, kind: type[T]) -> T:
-        """Return a feature's own state in its initial form."""
+    def component(self, kind: type[T]) -> T:
+        """Return a feature's component in its initial form."""
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
