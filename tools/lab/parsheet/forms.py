@@ -110,7 +110,9 @@ def _plot(bet: dict[str, Any]) -> str:
         return ""
     from matplotlib.figure import Figure  # noqa: PLC0415 (laboratory package)
 
-    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    # Fixed margins: an automatic layout draws every plot twice, and a table game has a plot for each of 40 bets.
+    figure = Figure(figsize=(10, 3.4))
+    figure.subplots_adjust(left=0.06, right=0.98, top=0.9, bottom=0.25, wspace=0.14)
     left, right = figure.subplots(1, 2)
     rows = bet["distribution"]["classes"]
     names = [f"{r['from_bets']}-{r['below_bets'] or ''}" for r in rows]
