@@ -94,8 +94,15 @@ def _memory_returned() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the end-to-end tests: one worker waits for their processes while the others compute."""
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/end_to_end/"))
+    """Begin with the end-to-end tests: one worker waits for their processes while the others compute.
+
+    Then come the tests of the laboratory. Each worker begins with an equal run of tests and the fast ones take
+    over tests from the end of the list; there, several workers would each build the laboratory's shared bundles.
+    """
+    first = ("tests/end_to_end/", "tests/tools/lab/")
+    items.sort(
+        key=lambda item: next((n for n, start in enumerate(first) if item.nodeid.startswith(start)), 2)
+    )
 
 
 def pytest_collection_finish() -> None:
