@@ -93,17 +93,15 @@ def _memory_returned() -> Iterator[None]:
             trim(0)
 
 
-#: Tests that begin a run, in this order: those that wait for processes, then files with an expensive fixture, which
-#: another worker would build again if it took over a part of the file at the end of the run.
-_FIRST = ("tests/end_to_end/", "tests/tools/lab/test_submission.py")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the end-to-end tests: one worker waits for their processes while the others compute."""
+    """Begin with the end-to-end tests: one worker waits for their processes while the others compute.
+
+    Then come the tests of the laboratory. Each worker begins with an equal run of tests and the fast ones take
+    over tests from the end of the list; there, several workers would each build the laboratory's shared bundles.
+    """
+    first = ("tests/end_to_end/", "tests/tools/lab/")
     items.sort(
-        key=lambda item: next(
-            (n for n, path in enumerate(_FIRST) if item.nodeid.startswith(path)), len(_FIRST)
-        )
+        key=lambda item: next((n for n, start in enumerate(first) if item.nodeid.startswith(start)), 2)
     )
 
 

@@ -3,13 +3,13 @@
 Method: a bench with real pseudo-terminals outlives a machine process that is killed with SIGKILL hundreds of
 times while bills go in, games are played and money is cashed out. Afterwards the journal is read and held
 against what the machine had said, what lies in the acceptor's box, and what the recorded draws give.
-The quick tier kills it twenty times, the slow tier ``--kills N`` times.
+The quick tier kills it ten times, once at each aim of the rig's cycle; the slow tier ``--kills N`` times.
 """
 
 import asyncio
 
 import pytest
-from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
+from kill_rig import AIMS, KINDS, LEVELS_GAME, STATES, Rig
 from rigs.moments import machine_clock
 
 from egm.tickets.ledger_access import open_machine_ledger
@@ -20,7 +20,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 CREDIT = tuple(f"credit:1:{kind}" for kind in ("cashable", "restricted", "nonrestricted"))
-QUICK_KILLS = 20
+QUICK_KILLS = len(AIMS)
 #: Three hundred lives of half a second on a quiet machine; a loaded one takes its time, which proves nothing less.
 pytestmark = pytest.mark.timeout(1800)
 

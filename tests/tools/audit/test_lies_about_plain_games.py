@@ -188,10 +188,11 @@ _REMOVED = object()
 
 def put(entry, path, value=_REMOVED):
     """Return the entry with a value in it replaced, added or removed."""
-    lied = copy.deepcopy(entry)
-    node = lied
-    for part in path[:-1]:
-        node = node.setdefault(part, {}) if isinstance(node, dict) else node[part]
+    lied = node = copy.copy(entry)
+    for part in path[:-1]:  # only the containers on the path are copied; the entries share the others
+        inner = copy.copy(node.get(part, {}) if isinstance(node, dict) else node[part])
+        node[part] = inner
+        node = inner
     if value is not _REMOVED:
         node[path[-1]] = value
     else:
