@@ -113,7 +113,7 @@ def answer(engine: Engine[Machine]) -> None:
 
 
 def _find_decision(engine: Engine[Machine]) -> Decision | None:
-    conversation = engine.machine.state(GameInProgress).conversation
+    conversation = engine.machine.component(GameInProgress).conversation
     return None if conversation is None else conversation.decision
 
 
