@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from babel.dates import format_date, format_time
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import format_currency, format_decimal, get_currency_precision
 
 from egm.tournament.rules import SIDE_BET_CENTS, Bilingual, Tournament
 from paytables import load_game
@@ -89,7 +89,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "equal": "Sur chacune, un crédit vaut {denomination} et une mise est de {bet} crédits en jeu normal.",
         "participation": "Règles de participation",
         "closes": "Fin des inscriptions : {day}, {time}",
-        "places": "Places : {most} participants. À moins de {least}, le tournoi est annulé et chaque droit"
+        "places": "Places : {most} participants. S'il y en a moins de {least}, le tournoi est annulé et chaque droit"
         " remboursé.",
         "fee": "Droit d'entrée : {fee} par inscription, au lieu de toute mise",
         "side_bet": "Le droit est pris à même la mise supplémentaire de {side_bet}.",
@@ -187,7 +187,8 @@ class _Notice:
 
     def format_day(self, day: date) -> str:
         """Return a day with its weekday."""
-        return str(format_date(day, "full", locale=self._locale))
+        text = str(format_date(day, "full", locale=self._locale))
+        return text.replace(" 1 ", " 1er ") if self._language == "fr" else text
 
     def _say_moment(self, key: str, moment: datetime) -> str:
         return self.say(
@@ -197,7 +198,7 @@ class _Notice:
         )
 
     def _format_money(self, cents: int) -> str:
-        amount = Decimal(cents).scaleb(-2)
+        amount = Decimal(cents).scaleb(-get_currency_precision(self._rules.currency))
         return str(format_currency(amount, self._rules.currency, locale=self._locale))
 
     def _format_number(self, value: int) -> str:

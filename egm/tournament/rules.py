@@ -5,16 +5,17 @@ the by-law or equal conditions forbid in complete rules: the week of publication
 every number of entries that can be sold (s. 127), the fee of Let It Ride (s. 124) and unequal machines.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, build_fault, build_rule_error, read
+from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.tournament.prizes import PrizePlan, find_shortfall
@@ -168,6 +169,8 @@ class Tournament(_Table):
     machines: Annotated[tuple[Machine, ...], Field(min_length=1, max_length=1000)]
     prizes: Annotated[tuple[Prize, ...], Field(min_length=1, max_length=1000)]
 
+    _text: str = PrivateAttr("")
+
     @model_validator(mode="after")
     def check_parts(self) -> "Tournament":
         """Refuse rules whose parts contradict each other; all contradictions are reported together."""
@@ -261,19 +264,27 @@ def read_rules(path: Path) -> Tournament:
     rules, faults = read(text, Tournament)
     if rules is None:
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
-    if faults := [*_iter_game_faults(rules)]:
+    rules._text = text  # noqa: SLF001 (its own reader)
+    if faults := _add_lines(rules, _iter_game_faults(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
     return rules
 
 
 def list_violations(rules: Tournament, today: date) -> list[Fault]:
     """Return what the by-law forbids in complete rules, seen on the day ``today`` if they are not public yet."""
-    return [
+    faults = (
         *_iter_publication_faults(rules, today),
         *_iter_fee_faults(rules),
         *_iter_return_faults(rules),
         *_iter_inequalities(rules),
-    ]
+    )
+    return _add_lines(rules, faults)
+
+
+def _add_lines(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults with the lines of their keys in the rules file."""
+    lines = Lines(rules._text)  # noqa: SLF001 (its own reader)
+    return [replace(fault, line=lines.find_line(parse_location(fault.key))) for fault in faults]
 
 
 def find_latest_publication(rules: Tournament) -> date:
@@ -366,6 +377,13 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
                     f"{where}.{key}", f"{value} differs from {expected} of machine {first.number}"
                 )
         game = _load_library_game(machine.game or rules.game)
+        allowed = game.denominations_cents
+        if allowed and machine.denomination_cents not in allowed:
+            yield build_fault(
+                f"{where}.denomination_cents",
+                f"{game.id} has no credit of {machine.denomination_cents}",
+                *map(str, allowed),
+            )
         if game is not first_game and (problem := _compare_returns(game, first_game)):
             yield build_fault(f"{where}.game", problem)
 
