@@ -112,8 +112,7 @@ REFUSED = {
     ),
     "too little returned": (
         ('"1/20"', '"1/50"'),
-        "with 7 entries sold and 4 participants ranked the prizes are 10450 of 35000 cents, less than 30 % of the"
-        " fees: 50 cents are missing (s. 127)",
+        "line 41: prizes: with 7 entries sold and 4 participants ranked the prizes are 10450 of 35000 cents",
     ),
     "denominations": (
         ("denomination_cents = 100\nbet = 3\n\n[[prizes", "denomination_cents = 25\nbet = 3\n\n[[prizes"),
