@@ -155,15 +155,15 @@ class Tournament(_Table):
     carry_points: bool
     """Whether the points of a round are added to those of the rounds before it."""
     ties: Literal["share", "best-game", "earlier-entry"]
-    """Equal points: the prizes are shared; or the best single game decides; or the earlier entry."""
+    """Equal points: `share` the prizes of the ranks; or the `best-game` decides; or the `earlier-entry`."""
     interrupted: Literal["replay", "points-so-far", "refund"]
-    """A round ended by a fault: it is replayed; or its points count; or the entry is void and its fee refunded."""
+    """A round ended by a fault: `replay` it; or count its `points-so-far`; or void the entry and `refund` it."""
     failed: Literal["zero-points", "points-so-far", "excluded"]
-    """A participant does not play or leaves a round: it counts 0; or its points count; or the entry is excluded."""
+    """A participant does not play or leaves a round: `zero-points`; `points-so-far`; or the entry is `excluded`."""
     unclaimed: Literal["shared", "not-awarded"]
-    """Prizes of ranks that nobody has: shared equally among all who have a rank; or not awarded."""
+    """Prizes of ranks that nobody has: `shared` equally among all who have a rank; or `not-awarded`."""
     remainders: Literal["best-rank", "in-order"]
-    """Cents that do not divide: all to the best rank; or one each, from the best rank down."""
+    """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
     entries: Entries
     rounds: Annotated[tuple[Round, ...], Field(min_length=1, max_length=20)]
     machines: Annotated[tuple[Machine, ...], Field(min_length=1, max_length=1000)]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 
 import pytest
 from click.testing import CliRunner
@@ -66,6 +67,19 @@ def test_complete_rules_are_accepted(rules):
     assert "every number of entries from 3 to 80, at least 30 %" in result.output
 
 
+def test_the_example_explains_every_key_and_is_accepted(tmp_path):
+    file = tmp_path / "own.toml"
+    result = run("new", file)
+    assert (result.exit_code, f"egm tournament check {file}" in result.output) == (0, True)
+    assert check(file).exit_code == 0
+    lines = file.read_text(encoding="utf-8").splitlines()
+    first = {line.split(" =")[0]: n for n, line in reversed([*enumerate(lines)]) if re.match(r"\w+ =", line)}
+    assert [key for key, n in first.items() if not lines[n - 1].startswith("# ")] == []
+    assert tomllib.loads("\n".join(lines)) == tomllib.loads(RULES)
+    again = run("new", file)
+    assert (again.exit_code, "exists and was not changed" in again.output) == (1, True)
+
+
 #: A change of the rules, and what is said: key and reason.
 REFUSED = {
     "no start": (("starts = 2027-03-08T19:00:00\n", ""), "starts: must be given: The date and time of the start"),
@@ -112,7 +126,7 @@ REFUSED = {
     ),
     "too little returned": (
         ('"1/20"', '"1/50"'),
-        "line 41: prizes: with 7 entries sold and 4 participants ranked the prizes are 10450 of 35000 cents",
+        "line 42: prizes: with 7 entries sold and 4 participants ranked the prizes are 10450 of 35000 cents",
     ),
     "denominations": (
         ("denomination_cents = 100\nbet = 3\n\n[[prizes", "denomination_cents = 25\nbet = 3\n\n[[prizes"),

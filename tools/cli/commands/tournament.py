@@ -8,11 +8,13 @@ import click
 
 from egm.clock import SystemClock
 from egm.errors import OperatorError
+from egm.tournament.example import format_example
 from egm.tournament.notice import LANGUAGES, build_notice
 from egm.tournament.rules import Tournament, list_violations, read_rules
 from egm.tournament.settlement import Settlement, settle
 from egm.tournament.standings import read_results
 from paytables.wording import format_count, format_percent
+from tools.cli.result_file import write_result
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
@@ -49,7 +51,20 @@ _today_option = click.option(
 
 @click.group()
 def command() -> None:
-    """Check the rules of a tournament, print its public notice and settle its prizes."""
+    """Write and check the rules of a tournament, print its public notice and settle its prizes."""
+
+
+@command.command()
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+def new(rules_file: Path) -> None:
+    """Write an example of a rules file to RULES, with the meaning of each key, for editing."""
+    if rules_file.exists():
+        raise click.ClickException(f"{rules_file} exists and was not changed")
+    write_result(
+        rules_file,
+        format_example(),
+        f"an example of tournament rules; try: egm tournament check {rules_file}",
+    )
 
 
 @command.command()
@@ -99,6 +114,10 @@ def notice(rules_file: Path, language: str, today: datetime | None) -> None:
 @add_form_options
 def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: Form) -> None:
     """Print standings and prizes of a tournament from its RULES and its RESULTS, a JSON file.
+
+    RESULTS is {"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}, the entries
+    numbered in the order of their sale, each with the rounds it played. A round also has "best_game", the most
+    points won in one game, if it decides equal points, and "status" if it was "interrupted" or "failed".
 
     If the prizes return less than 30 % of the fees sold, nothing is settled, and the amount to add is stated.
     """
