@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, groupby
 from math import ceil, floor
 from typing import Final, Literal
 
@@ -82,15 +82,14 @@ def _count_awarded(plan: PrizePlan, ranked: int) -> int:
     return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
 
 
-def share_ties(prizes: Sequence[int], ranks: list[int], remainders: Remainders) -> list[int]:
+def share_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
     """Return the prize of each participant in rank order; those of one rank share their prizes equally.
 
     ``ranks`` has the rank of each participant: 1, 2, 2, 4. Within a rank, the first get the remaining cents.
     """
     shared: list[int] = []
-    while len(shared) < len(ranks):
-        start = len(shared)
-        tied = ranks.count(ranks[start])
+    for _, group in groupby(ranks):
+        start, tied = len(shared), len([*group])
         shared += split_cents(sum(prizes[start : start + tied]), [Fraction(1)] * tied, remainders)
     return shared
 
