@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "progressive",
         "run the controller of linked progressive levels; manage its certificates",
     ),
+    "tournament": ("tournament", "write and check tournament rules, print their notice, settle the prizes"),
     "rng": ("rng", "test the random number generator and collect its output"),
     "simulate": ("simulate", "play a game many times and compare it with its exact figures"),
     "certify": ("certify", "check games against every rule of a jurisdiction; sign the evidence"),

@@ -1,0 +1,121 @@
+"""The prizes of a tournament to the cent, and the least return of 30 % of the fees (s. 127)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, groupby
+from math import ceil, floor
+from typing import Final, Literal
+
+#: The least part of the fees sold that goes back to the participants (s. 127).
+RETURN_LEAST: Final = Fraction(30, 100)
+
+Remainders = Literal["best-rank", "in-order"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrizePlan:
+    """What the ranks win: by rank, from the first, an exact share of the fees and a fixed amount, one of them 0."""
+
+    shares: tuple[Fraction, ...]
+    amounts_cents: tuple[int, ...]
+    unclaimed: Literal["shared", "not-awarded"]
+    remainders: Remainders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """A number of entries at which the prizes return less than 30 % of the fees, and by how much."""
+
+    entries: int
+    ranked: int
+    prizes_cents: int
+    missing_cents: int
+
+
+def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
+    """Return the cents that must be added to the prizes so that 30 % of the fees sold are returned."""
+    return max(0, ceil(RETURN_LEAST * sold_cents) - prizes_cents)
+
+
+def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remainders) -> list[int]:
+    """Divide an amount in proportion to ``weights``, each part rounded down; the first get the remaining cents.
+
+    With ``best-rank`` the first part gets them all, with ``in-order`` each part one cent, from the first on.
+    """
+    whole = sum(weights, Fraction(0))
+    parts = [floor(total_cents * weight / whole) for weight in weights]
+    left = total_cents - sum(parts)  # fewer cents than parts, as each was rounded down by less than one
+    if remainders == "best-rank":
+        parts[0] += left
+    else:
+        for i in range(left):
+            parts[i] += 1
+    return parts
+
+
+def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
+    """Return the prize of each rank from the first, one for each of the ``ranked`` participants, ties not shared yet.
+
+    The shares that are awarded are added first and rounded up to a whole cent, so that rounding never lowers
+    what is returned.
+    """
+    if not ranked:
+        return []
+    awarded = _count_awarded(plan, ranked)
+    prizes = [*plan.amounts_cents[:awarded]]
+    shares = plan.shares[:awarded]
+    with_share = [i for i, share in enumerate(shares) if share]
+    if with_share:
+        pool_cents = ceil(sum(shares, Fraction(0)) * sold_cents)
+        parts = split_cents(pool_cents, [shares[i] for i in with_share], plan.remainders)
+        for i, cents in zip(with_share, parts, strict=True):
+            prizes[i] += cents
+    prizes += [0] * (ranked - len(prizes))
+    unclaimed_cents = sum(prizes[ranked:])
+    added = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainders)
+    return [prize + more for prize, more in zip(prizes, added, strict=False)]
+
+
+def _count_awarded(plan: PrizePlan, ranked: int) -> int:
+    """Return the number of ranks whose prizes are awarded."""
+    return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
+
+
+def share_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
+    """Return the prize of each participant in rank order; those of one rank share their prizes equally.
+
+    ``ranks`` has the rank of each participant: 1, 2, 2, 4. Within a rank, the first get the remaining cents.
+    """
+    shared: list[int] = []
+    for _, group in groupby(ranks):
+        start, tied = len(shared), len([*group])
+        shared += split_cents(sum(prizes[start : start + tied]), [Fraction(1)] * tied, remainders)
+    return shared
+
+
+def find_shortfall(
+    plan: PrizePlan,
+    fee_cents: int,
+    *,
+    entries_min: int,
+    participants_max: int,
+    per_participant: int,
+    one_ranked: bool,
+) -> Shortfall | None:
+    """Return the first number of entries whose prizes may be less than 30 % of the fees, or None.
+
+    The fewest participants that can have bought the entries are ranked; with ``one_ranked`` only one of them,
+    for rules under which entries can lose their rank.
+    """
+    fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.shares)]
+    for entries in range(entries_min, participants_max * per_participant + 1):
+        ranked = 1 if one_ranked else -(-entries // per_participant)
+        awarded = _count_awarded(plan, ranked)
+        sold_cents = entries * fee_cents
+        prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * sold_cents)
+        if missing_cents := find_missing_cents(sold_cents, prizes_cents):
+            return Shortfall(
+                entries=entries, ranked=ranked, prizes_cents=prizes_cents, missing_cents=missing_cents
+            )
+    return None

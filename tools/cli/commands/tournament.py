@@ -1,0 +1,198 @@
+"""``egm tournament``: check, publish and settle the rules of a tournament (Québec by-law, ss. 123 to 127)."""
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from egm.clock import SystemClock
+from egm.errors import OperatorError
+from egm.tournament.example import format_example
+from egm.tournament.notice import LANGUAGES, build_notice
+from egm.tournament.rules import Tournament, list_violations, read_rules
+from egm.tournament.settlement import Settlement, settle
+from egm.tournament.standings import read_results
+from paytables.wording import format_count, format_percent
+from tools.cli.result_file import write_result
+from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
+from tools.cli.terminal import echo
+from tools.cli.whole import WholeNumber
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def _read_rules(path: Path) -> Tournament:
+    try:
+        return read_rules(path)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _require_lawful(path: Path, today: datetime | None) -> Tournament:
+    """Return the rules of a file. Raises ClickException with everything that the by-law refuses in them."""
+    rules = _read_rules(path)
+    if faults := list_violations(rules, _choose_day(today)):
+        raise click.ClickException("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
+    return rules
+
+
+def _choose_day(today: datetime | None) -> date:
+    return SystemClock().now().astimezone().date() if today is None else today.date()
+
+
+_today_option = click.option(
+    "--today",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The day of the check, YYYY-MM-DD; without it, the day of this computer.",
+)
+
+
+@click.group()
+def command() -> None:
+    """Write and check the rules of a tournament, print its public notice and settle its prizes."""
+
+
+@command.command()
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+def new(rules_file: Path) -> None:
+    """Write an example of a rules file to RULES, with the meaning of each key, for editing."""
+    if rules_file.exists():
+        raise click.ClickException(f"{rules_file} exists and was not changed")
+    write_result(
+        rules_file,
+        format_example(),
+        f"an example of tournament rules; try: egm tournament check {rules_file}",
+    )
+
+
+@command.command()
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@_today_option
+def check(rules_file: Path, today: datetime | None) -> None:
+    """Check the rules file RULES against the by-law and print what it allows.
+
+    Refused are missing or unknown keys, rules published less than a week before the start, prizes below 30 % of
+    the fees at any number of entries that can be sold, and machines that are not equal.
+    """
+    rules = _require_lawful(rules_file, today)
+    entries = rules.entries
+    echo(f"{rules.name.en}: the rules are complete.")
+    least = entries.participants_min
+    most = entries.participants_max * entries.per_participant
+    echo(f"At every number of entries from {least} to {most}, at least 30 % of the fees are returned.")
+    published = "not stated yet" if rules.published is None else str(rules.published)
+    echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {published}.")
+
+
+@command.command()
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="The language of the notice.",
+)
+@_today_option
+def notice(rules_file: Path, language: str, today: datetime | None) -> None:
+    """Print the public notice of the tournament of RULES; rules that the check refuses have none."""
+    echo(build_notice(_require_lawful(rules_file, today), language), nl=False)
+
+
+@command.command("settle")
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE)
+@click.option(
+    "--add",
+    "added_cents",
+    type=WholeNumber(min=0),
+    default=0,
+    help="Minor units that the venue adds to the prizes, shared equally by all ranks.",
+)
+@add_form_options
+def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: Form) -> None:
+    """Print standings and prizes of a tournament from its RULES and its RESULTS, a JSON file.
+
+    RESULTS is {"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}, the entries
+    numbered in the order of their sale, each with the rounds it played. A round also has "best_game", the most
+    points won in one game, if it decides equal points, and "status" if it was "interrupted" or "failed".
+
+    If the prizes return less than 30 % of the fees sold, nothing is settled, and the amount to add is stated.
+    """
+    rules = _read_rules(rules_file)
+    try:
+        settlement = settle(rules, read_results(results_file), added_cents)
+    except OperatorError as error:
+        raise click.ClickException(f"{error}") from None
+    if settlement.missing_cents:
+        raise click.ClickException(
+            f"the prizes are {settlement.total_cents} of {settlement.sold_cents} cents of fees sold, less than 30 %"
+            f" (s. 127): add at least {settlement.missing_cents} cents"
+            f" (--add {settlement.added_cents + settlement.missing_cents})"
+        )
+    table = Table(
+        (
+            number_column("rank"),
+            Column("participant"),
+            number_column("entry"),
+            number_column("round"),
+            number_column("points"),
+            number_column("prize, cents", "prize_cents"),
+        ),
+        [(s.rank, s.participant, s.entry, s.round, s.points, prize) for s, prize in settlement.list_paid()],
+        empty="nobody has a rank",
+    )
+    document = {**_list_totals(rules, settlement), "standings": table.document()}
+    show(
+        form,
+        table,
+        document=document,
+        before=rules.name.en,
+        after="\n".join(_list_sentences(rules, settlement)),
+    )
+
+
+def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, Any]:
+    """Return the amounts of a settlement as JSON data, in minor units."""
+    share = settlement.returned_share
+    return {
+        "tournament": rules.name.en,
+        "currency": rules.currency,
+        "cancelled": settlement.standings.cancelled,
+        "entries": settlement.entries,
+        "sold_cents": settlement.sold_cents,
+        "refunded_cents": settlement.refunded_cents,
+        "refunded_entries": [*settlement.standings.refunded],
+        "excluded_entries": [*settlement.standings.excluded],
+        "added_cents": settlement.added_cents,
+        "prizes_cents": settlement.total_cents,
+        "returned_share": None if share is None else str(share),
+    }
+
+
+def _list_sentences(rules: Tournament, settlement: Settlement) -> list[str]:
+    """Return sentences on the fees, refunds and the share returned."""
+    standings, currency = settlement.standings, rules.currency
+    sentences = []
+    if standings.cancelled:
+        sentences.append(
+            f"Cancelled: fewer than {rules.entries.participants_min} participants. Every fee is refunded."
+        )
+    elif not standings.ranked:
+        sentences.append("No entry has a rank. Every fee is refunded.")
+    sentences.append(
+        f"{format_count(settlement.entries, 'entry', 'entries')}; fees sold {settlement.sold_cents} cents {currency},"
+        f" refunded {settlement.refunded_cents}."
+    )
+    for title, numbers in (("Refunded", standings.refunded), ("Excluded", standings.excluded)):
+        if numbers:
+            sentences.append(f"{title} entries: {', '.join(map(str, numbers))}.")
+    if settlement.added_cents:
+        sentences.append(f"Added by the venue: {settlement.added_cents} cents.")
+    if (share := settlement.returned_share) is not None:
+        sentences.append(
+            f"Returned: {settlement.total_cents} cents, {format_percent(share)}% of the fees sold."
+        )
+    return sentences
