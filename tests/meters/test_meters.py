@@ -67,6 +67,28 @@ ANNEX_D = [
     (("house:refund_defect", CREDIT), "refund_defect", None),
     ((CREDIT, "house:forfeit"), "forfeit_tamper", None),
     ((CREDIT, "house:orphan"), "orphan", None),
+    (("world:voucher_in:cashable", "house:orphan"), "orphan", None),
+    (("credit:1:restricted", "house:expired"), "expired", None),
+    (("house:residual_win", CREDIT), "residual_won", None),
+    (("house:push", CREDIT), "push", None),
+    (("house:disputed", "out:handpay_disputed"), "disputed", None),
+    (("house:carried_over", CREDIT), "carried_over", None),
+    (("world:aft_in:restricted", CREDIT), "aft_in.promo_restricted.value", "aft_in.promo_restricted.count"),
+    (("world:aft_in:nonrestricted", CREDIT), "aft_in.promo_cashable.value", "aft_in.promo_cashable.count"),
+    (
+        (CREDIT, "out:voucher:restricted"),
+        "ticket_out.promo_restricted.value",
+        "ticket_out.promo_restricted.count",
+    ),
+    (
+        (CREDIT, "out:voucher:nonrestricted"),
+        "ticket_out.promo_cashable.value",
+        "ticket_out.promo_cashable.count",
+    ),
+    ((CREDIT, "out:aft_out:restricted"), "aft_out.promo_restricted.value", "aft_out.promo_restricted.count"),
+    ((CREDIT, "out:aft_out:nonrestricted"), "aft_out.promo_cashable.value", "aft_out.promo_cashable.count"),
+    (("prizes:1:offered", "prizes:1:given"), "att_merchandise.value", "att_merchandise.count"),
+    (("prizes:1:offered", "prizes:1:unclaimed"), "orphan_merchandise", None),
     (("house:complement", "out:handpay_complement"), "complement", None),
     (("stock:floor", "stock:coin_box"), "coin_drop", None),
     (("stock:fill", "stock:hopper"), "hopper_fill", None),
@@ -79,10 +101,11 @@ ANNEX_D = [
 ]
 
 
+@pytest.mark.requirement("D-02")
 @pytest.mark.parametrize(("flow", "value", "count"), ANNEX_D, ids=str)
 def test_each_flow_moves_its_meter_by_its_amount(tmp_path, flow, value, count):
     with Journal.open(tmp_path, now=clock) as journal:
-        move(journal, ("world:bill", CREDIT, 5000))
+        move(journal, ("world:bill", CREDIT, 5000), ("world:aft_in:restricted", "credit:1:restricted", 5000))
         before = journal.meters().values
         move(journal, (*flow, 700))
         after = journal.meters().values

@@ -1,7 +1,10 @@
 """Hard meters follow the electronic ones: from where they were fitted, in whole pulses, the same after a restart."""
 
+import asyncio
+
 import pytest
 
+from egm.app.view import snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.ioboard import codec
 from egm.devices.ioboard.driver import LINE, IoBoardDriver
@@ -14,6 +17,7 @@ from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
+from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -118,3 +122,26 @@ def test_a_counter_follows_only_a_meter_of_money_that_never_falls(tmp_path, plac
     place.write_text(f'{GENERIC}\n[hard_meters]\npulse_cents = 100\nmeters = ["coin_in", "{name}"]\n')
     with pytest.raises(OperatorError, match=name):
         load_profile(place)
+
+
+@pytest.mark.requirement("D-20")
+def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
+    room = MachineRig(tmp_path / "state", profile=place).boot()
+    board = a_board(tmp_path)
+    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    says(board, 0, 0, 0, 0, 0, 0)
+    totals = []
+
+    async def scene():
+        running = asyncio.create_task(meters.run())
+        for cents in (0, 500, 2000):
+            if cents:
+                room.insert(cents)
+                meters.changed(snapshot(room.engine, fingerprint=""))
+            await asyncio.sleep(2)
+            totals.append(board._totals[4])
+        running.cancel()
+
+    jump(scene())
+    assert totals == [0, 5, 25]
+    room.close()

@@ -261,6 +261,25 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     assert FEATURES.entries.find_significance(entry).sas == 0x8E
 
 
+@pytest.mark.requirement("A-16")
+def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start, maker):
+    """The cabinet's own game is withdrawn, so that no file of the component is left, and comes back."""
+    [first] = start().records("software.changed")
+    before, own = first["components"]["own"]
+    assert before == ""
+    assert own
+    own_game = maker.file.games
+    for games, version, change in (
+        (load_cabinet().games[:1], "2.0", [own, ""]),
+        (own_game, "3.0", ["", own]),
+    ):
+        maker.file = maker.file.model_copy(update={"games": games})
+        maker.release(version, f"release {version}")
+        last = start().records("software.changed")[-1]
+        assert last["components"] == {"own": change}
+        assert (last["version"][1], last["reason"]) == (version, f"release {version}")
+
+
 @pytest.mark.requirement("A-13", "A-22")
 def test_another_signer_or_none_takes_a_technician(start, maker):
     start()

@@ -242,6 +242,18 @@ def test_coins_and_the_hopper(tmp_path: Path) -> None:
     room.close()
 
 
+@pytest.mark.requirement("K-11")
+def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path, devices=("hopper", "printer"))
+    bench = Bench(tmp_path, room)
+    room.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_mark=1)
+    room.insert(500)
+    found = every_meter(bench)
+    money = {code: found[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
+    assert money == {0x08: 325, 0x09: 0, 0x0A: 225, 0x0B: 500, 0x24: 725}
+    room.close()
+
+
 def test_a_machine_without_a_hopper_says_nothing_of_one(bench: Bench) -> None:
     assert bench.read(0x2C) == ""
     assert bench.read(0x4F) == ""

@@ -132,6 +132,18 @@ def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule
     assert list(installed) == ["maple-classic"]
 
 
+@pytest.mark.requirement("B-15")
+@pytest.mark.parametrize(("revolutions", "is_offered"), [(2, False), (3, True), (4, True)])
+def test_a_wheel_whose_spins_make_fewer_than_three_turns_is_refused(tmp_path, revolutions, is_offered):
+    text = read_source("river-wheel").path.read_text("utf-8")
+    assert text.count("revolutions = 3") == 1
+    wheel = tmp_path / "wheel.toml"
+    wheel.write_text(text.replace("revolutions = 3", f"revolutions = {revolutions}"), "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(wheel)),), load_profile("generic"))
+    assert bool(installed) is is_offered
+    assert ["at least 3" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
+
+
 @pytest.mark.requirement("B-01")
 def test_a_game_that_draws_nothing_is_refused(tmp_path):
     whole = read_source("maple-classic").path.read_text("utf-8")

@@ -14,6 +14,7 @@ from test_picture import Watcher
 
 from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.messages import Handpay, Protection
+from egm.profiles import load_profile
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import apply_action
@@ -29,7 +30,7 @@ from egm.screen.scenes.status import choose_status
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue, typeset
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, build_view_timeline
+from egm.screen.view import Action, build_view_timeline, list_offered_costs
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
 from tools.dev.gallery import played, shown
@@ -184,6 +185,31 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
                 compared += 1
     assert compared > 90
     assert seen == {source.id for source in games if source.family == "reels"}
+
+
+@pytest.mark.requirement("C-11", "C-22")
+@pytest.mark.parametrize("name", ["maple-classic", "seven-rivers"])
+def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, name):
+    """The amounts in a prize's row are those that the bets in the heading pay, in the same order."""
+    game = next(one for one in published if one.id == name)
+    view = build_idle_view(published, game, "en", credit_cents=100_000)
+    texts = Texts("en")
+    said = help_words(view)
+    options = list_offered_costs(view)
+    options = options if len(options) <= 8 else (*options[:4], *options[-4:])
+    assert len(options) > 1
+    heads = [texts.say("help.bet", bet=texts.number(bet)) for bet in options]
+    assert any(said[n : n + len(heads)] == heads for n in range(len(said)))
+    rows = 0
+    for prize in read_field(game).prizes:
+        pays = [compute_prize_at_bet(game, prize.name, prize.credits, bet) for bet in options]
+        if not all(pays):
+            continue
+        assert len(set(pays)) > 1, "a prize that is the same at each bet shows nothing"
+        words = [texts.number(pay) for pay in pays]
+        assert any(said[n : n + len(words)] == words for n in range(len(said))), prize.name
+        rows += 1
+    assert rows >= 3
 
 
 @pytest.mark.requirement("C-22")
@@ -524,3 +550,23 @@ def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
             assert any(number in words for words in lines), (game.id, number)
             numbers += 1
     assert numbers > 3
+
+
+@pytest.mark.requirement("Q-14")
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("place", ["quebec-casino", "quebec-vlt"])
+def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_profile(
+    published, place, language
+):
+    """Québec, ss. 94-95: what is drawn is the refund; no blanket "malfunction voids all" is on the screen."""
+    game = next(one for one in published if one.id == "maple-classic")
+    view = build_idle_view(published, game, language)
+    defect = load_profile(place).pay_out.defect
+    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": defect}))
+    texts = Texts(language)
+    beside = " ".join(" ".join(words_on(view)).split())
+    helped = " ".join(" ".join(help_words(view)).split())
+    for key, written in (("refund", beside), ("rule_refund", helped)):
+        assert " ".join(texts.say(f"defect.{key}").split()) in written
+    for key in ("keep", "rule_keep"):
+        assert " ".join(texts.say(f"defect.{key}").split()) not in f"{beside} {helped}"

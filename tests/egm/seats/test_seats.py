@@ -46,7 +46,7 @@ def join(room, spot, credits_=5):
 SPOTS = ("red", "black", "dozen-1", "straight-17")
 
 
-@pytest.mark.requirement("P-05")
+@pytest.mark.requirement("P-05", "O-06")
 def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
     one, two, *_ = rooms = seats()
     for room in rooms:

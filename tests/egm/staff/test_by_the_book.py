@@ -422,7 +422,7 @@ def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path):
     room.close()
 
 
-@pytest.mark.requirement("F-15")
+@pytest.mark.requirement("F-15", "D-02")
 def test_credits_are_forfeit_only_as_far_as_they_go(room):
     room.insert(500)
     for amount_cents in (0, 501):

@@ -105,6 +105,42 @@ def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, 
     rooms[0].close()
 
 
+@pytest.mark.requirement("A-22", "O-07")
+def test_nothing_is_changed_while_the_game_for_a_players_last_credits_is_in_progress(tmp_path):
+    """No credit is left and no bet stands: what is owed is the result of the game at the other position."""
+    technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
+    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), beside=technician).boot()
+    player.insert(100)
+    player.engine.handle(EventType.DENOMINATION, value=100)
+    player.play()
+    assert (player.credit_cents, player.state) == (0, State.PLAYING)
+    technician.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    menu.complete("500")
+    assert menu.notice == "notice.refused.nothing_is_owed"
+    assert technician.records("options.changed") == []
+    technician.close()
+
+
+@pytest.mark.requirement("A-22", "O-07")
+def test_nothing_is_changed_while_a_jackpot_waits_for_the_attendant(tmp_path):
+    """A jackpot paid by hand is never credit: with the last credits wagered, only the hand-pay is owed."""
+    chance = ScriptedChance(11, 11, 12)  # three lanterns
+    technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
+    player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), beside=technician, chance=chance)
+    player.boot().insert(100).insert(100).insert(100)
+    player.engine.handle(EventType.DENOMINATION, value=100)
+    player.engine.handle(EventType.BET, value=3)
+    player.play()
+    player.shown()
+    assert (technician.journal.credits_cents(), player.state) == (0, State.HANDPAY)
+    technician.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
+    menu.complete("500")
+    assert menu.notice == "notice.refused.nothing_is_owed"
+    technician.close()
+
+
 @pytest.mark.requirement("C-04")
 def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
     menu.touch("bet_limit").complete("10")

@@ -116,6 +116,17 @@ class Chance:
         return self.random.randrange(bound)
 
 
+class Given:
+    """Numbers in a given order."""
+
+    def __init__(self, *values: int) -> None:
+        self.values = list(values)
+
+    def below(self, bound: int, purpose: str) -> int:
+        del bound, purpose
+        return self.values.pop(0)
+
+
 def laid(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
     """Some bets within the limits of their spots."""
     bets = {}
@@ -210,15 +221,6 @@ def test_a_hundred_thousand_random_layouts_are_settled_as_the_text_says(name: st
 @pytest.mark.requirement("S-38", "S-39")
 def test_every_repeat_and_every_level_of_prison_is_met() -> None:
     """The chances above meet few of them; here the numbers are given, one after another."""
-
-    class Given:
-        def __init__(self, *values: int) -> None:
-            self.values = list(values)
-
-        def below(self, bound: int, purpose: str) -> int:
-            del bound, purpose
-            return self.values.pop(0)
-
     game = load_game("quebec-roulette-double")
     seventeen = game.rules.build_display_data()["wheel"].index("17")
     at, wager = game, game.wager(3, bets={"double-17": 2, "triple-17": 1})
@@ -253,3 +255,31 @@ def test_every_repeat_and_every_level_of_prison_is_met() -> None:
     assert played.outcome is not None
     assert [(each.name, each.credits) for each in played.outcome.settlements] == [("half", 1)]
     assert played.outcome.table is None
+
+
+@pytest.mark.requirement("S-38")
+@pytest.mark.parametrize(("zeros", "returned"), [(0, 2048), (1, 1024), (2, 512), (3, 256), (4, 128)], ids=str)
+def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros: int, returned: int) -> None:
+    """Monaco, art. 8.2: a stake in prison for one zero is freed whole; each further zero halves it."""
+    game = load_game("monaco-roulette-european")
+    red = game.rules.build_display_data()["wheel"].index("3")
+    at, wager = game, game.wager(1024, bets={"red": 1024})
+    for _ in range(zeros):
+        outcome = drive(at.play(wager, Given(0)), wager, [Choice("prison")])
+        assert outcome.win_credits == 0
+        at = game.at(outcome.table)
+        wager = at.wager(0)
+    assert drive(at.play(wager, Given(red)), wager).win_credits == returned
+
+
+@pytest.mark.requirement("S-37")
+@pytest.mark.parametrize("name", [name for name in GAMES if "roulette" in name])
+def test_bets_are_settled_in_the_order_of_the_layout(name: str) -> None:
+    game = load_game(name)
+    spots = [spot for spot in game.rules.layout() if spot.group not in {"double", "triple"}]
+    chosen = [spot for number, spot in enumerate(spots) if number % 20 == 0]
+    bets = {spot.id: spot.least for spot in reversed(chosen)}
+    wager = game.wager(sum(bets.values()), bets=bets)
+    part = next(n for n, result in enumerate(game.rules.build_display_data()["wheel"]) if result != "0")
+    outcome = drive(game.play(wager, Given(part)), wager)
+    assert [settlement.spot for settlement in outcome.settlements] == [spot.id for spot in chosen]

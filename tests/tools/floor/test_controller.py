@@ -320,6 +320,21 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
     floor.controller.check()
 
 
+@pytest.mark.requirement("I-06")
+def test_until_its_win_a_level_grows_by_the_terms_that_players_have_seen(floor):
+    """A new share of each wager, a new base and a new ceiling wait for the win."""
+    shown_terms = floor.record().level.terms
+    changed = level(base_cents=2_000_00, increment=Fraction(1, 10), ceiling_cents=9_000_00)
+    floor.controller.open_levels([changed])
+    assert floor.record().level.terms == shown_terms
+    before = floor.record().level.current
+    assert isinstance(floor.give("EGM-1", 1), Counted)
+    assert floor.record().level.current - before == STAKE * shown_terms.increment
+    floor.claim("EGM-1", "c1", 1)
+    assert (floor.record().level.terms, floor.record().level.shown_cents) == (changed.terms, 2_000_00)
+    floor.controller.check()
+
+
 @pytest.mark.requirement("I-12", "I-13:a")
 def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
     floor.controller.open_levels([level("petit", base_cents=50_00)])
