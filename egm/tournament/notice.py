@@ -36,7 +36,8 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "fee": "Entry fee: {fee} for each entry, in place of all wagers",
         "side_bet": "The fee is taken from the supplemental wager of {side_bet}.",
         "one_entry": "Each participant may enter once.",
-        "more_entries": "Each participant may have up to {count} entries; the best one counts.",
+        "more_entries": "Each participant may have up to {count} entries; the best one counts, or the next best if"
+        " that one loses its rank.",
         "rounds": "Rounds",
         "round_games": "Round {n}: {points} points are given to play with; {length} games. {advance}",
         "round_minutes": "Round {n}: {points} points are given to play with; {length} minutes. {advance}",
@@ -94,7 +95,8 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "fee": "Droit d'entrée : {fee} par inscription, au lieu de toute mise",
         "side_bet": "Le droit est pris à même la mise supplémentaire de {side_bet}.",
         "one_entry": "Chaque participant peut s'inscrire une fois.",
-        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure compte.",
+        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure compte, ou la suivante"
+        " si celle-ci perd son rang.",
         "rounds": "Manches",
         "round_games": "Manche {n} : {points} points sont donnés pour jouer; {length} parties. {advance}",
         "round_minutes": "Manche {n} : {points} points sont donnés pour jouer; {length} minutes. {advance}",

@@ -365,9 +365,9 @@ def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each machine that differs from the first in denomination, wager or return."""
+    """Yield a fault for each machine that differs from the first in denomination or wager, or from any in return."""
     first = rules.machines[0]
-    first_game = _load_library_game(first.game or rules.game)
+    games: dict[str, Game] = {}
     for n, machine in enumerate(rules.machines, 1):
         where = f"machines[{n}]"
         for key in ("denomination_cents", "bet"):
@@ -384,8 +384,10 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
                 f"{game.id} has no credit of {machine.denomination_cents}",
                 *map(str, allowed),
             )
-        if game is not first_game and (problem := _compare_returns(game, first_game)):
+        problems = (_compare_returns(game, other) for other in games.values())
+        if game.id not in games and (problem := next(filter(None, problems), "")):
             yield build_fault(f"{where}.game", problem)
+        games[game.id] = game
 
 
 def _compare_returns(game: Game, first: Game) -> str:

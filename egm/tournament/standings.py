@@ -124,15 +124,18 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
     outcome = _Outcome()
     playing = [*entries]
     groups: list[list[Standing]] = []
+    scored_entries: list[list[EntryResult]] = []
     for n, terms in enumerate(rules.rounds, 1):
-        scored = [entry for entry in playing if _score(rules, entries[entry], n, outcome)]
-        standings = _list_best(rules, [entries[entry] for entry in scored], n, outcome.points)
+        scored = [entries[entry] for entry in playing if _score(rules, entries[entry], n, outcome)]
+        scored_entries.append(scored)
+        standings = _list_best(rules, scored, n, outcome.points)
         qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
         groups.append(standings[len(qualified) :])
         playing = sorted(each.entry for each in qualified)
     for entry, result in entries.items():
         if len(result.rounds) > (played := outcome.rounds[entry]):
             raise ResultsError(f"entry {entry}: round {played + 1}: it did not qualify for this round")
+    _restore_other_entries(rules, groups, scored_entries, outcome)
     ranked = [*_number_ranks(groups)]
     if not ranked:  # every fee is refunded
         return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=())
@@ -141,6 +144,30 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
         refunded=tuple(sorted(outcome.refunded)),
         excluded=tuple(sorted(outcome.excluded)),
     )
+
+
+def _restore_other_entries(
+    rules: Tournament,
+    groups: list[list[Standing]],
+    scored_entries: Sequence[Sequence[EntryResult]],
+    outcome: _Outcome,
+) -> None:
+    """Let another entry of a participant count, in the round it reached, if the better one has lost its rank later.
+
+    Otherwise an interruption of the better entry would take the fee of the other one without a rank.
+    """
+    lost = {*outcome.refunded, *outcome.excluded}
+    for n in range(len(groups), 0, -1):
+        ranked = {each.participant for group in groups for each in group}
+        added = [
+            each
+            for each in scored_entries[n - 1]
+            if each.participant not in ranked and each.entry not in lost
+        ]
+        if added:
+            entries = {each.entry: each for each in scored_entries[n - 1]}
+            stayed = [entries[each.entry] for each in groups[n - 1]]
+            groups[n - 1] = _list_best(rules, [*stayed, *added], n, outcome.points)
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
