@@ -95,8 +95,8 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "fee": "Droit d'entrée : {fee} par inscription, au lieu de toute mise",
         "side_bet": "Le droit est pris à même la mise supplémentaire de {side_bet}.",
         "one_entry": "Chaque participant peut s'inscrire une fois.",
-        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure compte, ou la suivante"
-        " si celle-ci perd son rang.",
+        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure compte, ou la"
+        " suivante si celle-ci perd son rang.",
         "rounds": "Manches",
         "round_games": "Manche {n} : {points} points sont donnés pour jouer; {length} parties. {advance}",
         "round_minutes": "Manche {n} : {points} points sont donnés pour jouer; {length} minutes. {advance}",
