@@ -2,7 +2,6 @@
 
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -154,7 +153,7 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
     )
 
 
-def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, Any]:
+def _list_totals(rules: Tournament, settlement: Settlement) -> dict[str, object]:
     """Return the amounts of a settlement as JSON data, in minor units."""
     share = settlement.returned_share
     return {
