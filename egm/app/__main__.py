@@ -212,8 +212,8 @@ def main(
     first_start: bool,
 ) -> None:
     """Run the machine on the memory in STATE until asked to stop."""
-    gc.freeze()  # what was imported stays: no later collection searches it
     make_process_private()
+    gc.freeze()  # what was imported stays: no later collection searches it
     folder, clock = StateFolder(state), SystemClock()
     try:
         require_isolation("egm.app")

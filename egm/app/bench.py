@@ -230,8 +230,8 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the bench by its command line; return the exit status."""
-    gc.freeze()  # what was imported stays: no later collection searches it
     make_process_private()
+    gc.freeze()  # what was imported stays: no later collection searches it
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")
     parser.add_argument("--cabinet", type=Path, help="cabinet file that says which devices there are")

@@ -110,6 +110,7 @@ PRINTED = {
     "levels": (0, r"^levels of this machine, minor units\nlevel +shows +hidden", ""),
     "progressive --help": (0, r"^Usage: egm progressive .*\n(.*\n)*  status ", ""),
     "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
+    "tournament new rules.toml": (0, r"^rules\.toml: an example of tournament rules", ""),
     "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),
     "certify maple-classic --jurisdiction quebec-casino --out bundle": (1, LACKS, ""),
     "rng battery --json battery.json": (1, LACKS, ""),

@@ -245,12 +245,13 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     facts = [stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))]
     limits = format_table_limits(stage)
     if limits is not None:
-        facts.append(stage.texts.say("felt.limits", least=limits[0], most=limits[1]))
+        key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
+        facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
     defect = stage.texts.say(f"defect.{snapshot.defect}")
     foot, left = _find_small_print_height(stage.layout), stage.layout.left
     if rect[2] <= 0:  # Both texts stand below the only panel.
         x, y, w, h = left
-        rect, left = (x + w / 2, y, w / 2, h), (x, y, w / 2, h)
+        rect, left = (x + 0.42 * w, y, 0.58 * w, h), (x, y, 0.42 * w, h)
     strong = Style("strong", "caption", "text")
     on_one_line = "  \u00b7  ".join(facts)
     if stage.layout.is_telephone or p.measure(on_one_line, strong) <= rect[2] - 36:

@@ -50,7 +50,7 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
                 maximum = spot.most if limits.most_here is None else min(spot.most, limits.most_here)
                 by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
         for amounts, same in by_limits.items():
-            groups.setdefault(amounts, []).append(format_group_name(stage, tuple(same)))
+            groups.setdefault(amounts, []).extend(format_group_name(stage, tuple(same)).split(", "))
     return [
         (list(dict.fromkeys(names)), _format_amounts(stage, amounts)) for amounts, names in groups.items()
     ]
@@ -88,8 +88,8 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     if room >= min(len(lines), _LEAST_LINES):
         _draw_lines(stage, _shorten(stage, lines, room), below_keys)
         return right
-    lines = _shorten(stage, lines, _MOST_LINES)
     x, y, w, h = right
+    lines = _shorten(stage, _lay_out_lines(stage, rows, w - 36), _MOST_LINES)
     high = len(lines) * _LINE
     _draw_lines(stage, lines, (x + 18, y + h - foot - high, w - 36, high))
     return (x, y, w, h - high)

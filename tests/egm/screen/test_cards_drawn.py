@@ -85,7 +85,7 @@ def test_a_recalled_round_of_a_table_has_its_cloth_and_its_cards(theme):
         credit_before_cents=1000,
         win_credits=0,
         win_cents=0,
-        asked="",
+        decision_kind="",
         options=(),
         answer=None,
         display=dict(display),

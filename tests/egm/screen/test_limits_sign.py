@@ -57,7 +57,8 @@ def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme
         picture.draw(pygame.Surface(picture.pixels), view)
         stage = picture._build_stage(view)
         least, most = format_table_limits(stage)
-        assert any(f"Bets of {least} to {most}" in words for words in painter.texts), scene
+        small_print = f"Bets {least}\u2013{most}" if layout == "telephone" else f"Bets of {least} to {most}"
+        assert any(small_print in words for words in painter.texts), scene
         if layout == "landscape":
             assert "BET LIMITS" in painter.texts, scene
             _, amounts = list_limit_rows(stage)[0]

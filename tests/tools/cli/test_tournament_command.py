@@ -213,7 +213,7 @@ def test_standings_and_prizes_are_printed_to_the_cent(rules, results):
     assert rows == [(1, "P-2", 3750), (2, "P-1", 750), (3, "P-3", 1000)]
     assert (found["sold_cents"], found["prizes_cents"], found["returned_share"]) == (15000, 5500, "11/30")
     text = run("settle", rules(), results(play(*THREE))).output
-    assert "Returned: 5500 cents, 36.66% of the fees sold." in text
+    assert "Returned: 5,500 cents, 36.66% of the fees sold." in text
 
 
 @pytest.mark.requirement("L-05", "R-09")
@@ -221,9 +221,9 @@ def test_less_than_30_percent_is_refused_with_the_amount_to_add(rules, results):
     file, played = rules(('"1/4"', '"1/100"')), results(play(*THREE))
     result = run("settle", file, played)
     assert result.exit_code == 1
-    assert "the prizes are 1900 of 15000 cents" in result.output
-    assert "add at least 2600 cents (--add 2600)" in result.output
-    assert "add at least 1 cents (--add 2600)" in run("settle", file, played, "--add", "2599").output
+    assert "the prizes are 1,900 of 15,000 cents" in result.output
+    assert "add at least 2,600 cents (--add 2600)" in result.output
+    assert "add at least 1 cent (--add 2600)" in run("settle", file, played, "--add", "2599").output
     added = run("settle", file, played, "--add", "2600", "--json")
     assert json.loads(added.output)["returned_share"] == "3/10"
 

@@ -127,8 +127,8 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, form: For
         raise click.ClickException(f"{error}") from None
     if settlement.missing_cents:
         raise click.ClickException(
-            f"the prizes are {settlement.total_cents} of {settlement.sold_cents} cents of fees sold, less than 30 %"
-            f" (s. 127): add at least {settlement.missing_cents} cents"
+            f"the prizes are {settlement.total_cents:,} of {format_count(settlement.sold_cents, 'cent')} of fees sold,"
+            f" less than 30 % (s. 127): add at least {format_count(settlement.missing_cents, 'cent')}"
             f" (--add {settlement.added_cents + settlement.missing_cents})"
         )
     table = Table(
@@ -182,16 +182,16 @@ def _list_sentences(rules: Tournament, settlement: Settlement) -> list[str]:
     elif not standings.ranked:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
-        f"{format_count(settlement.entries, 'entry', 'entries')}; fees sold {settlement.sold_cents} cents {currency},"
-        f" refunded {settlement.refunded_cents}."
+        f"{format_count(settlement.entries, 'entry', 'entries')}; fees sold"
+        f" {format_count(settlement.sold_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
     )
     for title, numbers in (("Refunded", standings.refunded), ("Excluded", standings.excluded)):
         if numbers:
-            sentences.append(f"{title} entries: {', '.join(map(str, numbers))}.")
+            sentences.append(f"{title}: entry {', '.join(map(str, numbers))}.")
     if settlement.added_cents:
-        sentences.append(f"Added by the venue: {settlement.added_cents} cents.")
+        sentences.append(f"Added by the venue: {format_count(settlement.added_cents, 'cent')}.")
     if (share := settlement.returned_share) is not None:
         sentences.append(
-            f"Returned: {settlement.total_cents} cents, {format_percent(share)}% of the fees sold."
+            f"Returned: {format_count(settlement.total_cents, 'cent')}, {format_percent(share)}% of the fees sold."
         )
     return sentences

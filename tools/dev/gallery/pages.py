@@ -199,7 +199,7 @@ def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
     options: dict[str, Any] = {}
     if isinstance(told, Asked):
         answer = told.options[-1]
-        options = {"asked": told.kind, "options": told.options, "answer": answer}
+        options = {"decision_kind": told.kind, "options": told.options, "answer": answer}
         options["answered"] = describe_choice(told.kind, answer)
     win = None if isinstance(told, Asked) else told.win_credits
     replay = Replay(
