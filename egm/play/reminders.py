@@ -49,7 +49,7 @@ class Reminders:
             self._left_ns = None
         elif self._left_ns is None:
             self._left_ns = self._context.clock.monotonic_ns()
-        if self._left_ns is not None and self._compute_gap_seconds() <= 0:
+        if self._left_ns is not None and self._compute_gap_seconds_left() <= 0:
             self._submit_if_accepted(EventType.SESSION_OVER)
 
     def _submit_if_accepted(self, event_type: EventType) -> None:
@@ -57,8 +57,8 @@ class Reminders:
         if self._context.engine.accepts(event_type):
             self._context.handle(Event(event_type))
 
-    def _compute_gap_seconds(self) -> float:
-        """Return the number of seconds without credit after which the player counts as having left."""
+    def _compute_gap_seconds_left(self) -> float:
+        """Return how many more seconds without credit must pass before the player counts as having left; may be < 0."""
         absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
@@ -74,7 +74,7 @@ class Reminders:
             if seconds > 0 or self._is_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
                 waits.append(seconds)
         if self._left_ns is not None:
-            seconds = self._compute_gap_seconds()
+            seconds = self._compute_gap_seconds_left()
             if seconds > 0 or self._is_accepted(EventType.SESSION_OVER):
                 waits.append(seconds)
         return max(0.0, min(waits)) if waits else None

@@ -43,11 +43,11 @@ Ends: TypeAlias = Mapping[tuple[int, Nets], int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sums:
-    """Sums of how several hands of a blackjack box together may end.
+class _JointResults:
+    """Counts of the joint results of several hands of a blackjack box.
 
-    ``cards`` lists their combined cards. ``ways[row, end, place]`` is the number of ways with the cards of
-    ``row``, the dealer's result ``end``, and the net ``low + step * place``.
+    ``ways[row, end, place]`` is the number of ways in which the hands hold the cards ``cards[row]`` in all, the
+    dealer ends with the result ``end``, and the net of the box is ``low + step * place``.
     """
 
     cards: Ints
@@ -55,14 +55,14 @@ class _Sums:
     low: int
     step: int
 
-    def refine_step(self, step: int) -> _Sums:
+    def refine_step(self, step: int) -> _JointResults:
         """Return the same sums with nets in smaller steps; ``step`` must divide the current one."""
         if step == self.step or not self.step:
             return self
         times = self.step // step
         ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * times + 1), dtype=np.int64)
         ways[:, :, ::times] = self.ways
-        return _Sums(self.cards, ways, self.low, step)
+        return _JointResults(self.cards, ways, self.low, step)
 
 
 def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
@@ -271,16 +271,16 @@ def _add_nets(nets: Nets, beside: Nets) -> Nets:
 
 
 # ------------------------------------------------------------ hands together
-def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _Sums:
+def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _JointResults:
     """Return the sums for one blackjack hand alone, which ends as in ``ends``.
 
     ``removed`` are further cards out of the shoe, as a packed hand.
     """
     none: Ints = np.array([removed], dtype=np.int64)
-    return _join_hand_sums(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
+    return _join_hand_sums(_JointResults(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
-def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
+def _join_hand_sums(some: _JointResults, ends: Ends) -> _JointResults:
     """Return the sums of several hands of a blackjack box, ``some``, and one more hand, which ends as in ``ends``."""
     counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
     every = {net for _, nets, _ in counted for net in nets}
@@ -296,13 +296,17 @@ def _join_hand_sums(some: _Sums, ends: Ends) -> _Sums:
     width = some.ways.shape[2] + (high - low) // step
     ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
     compile_kernel(_add_hand)(some.cards, some.ways, own, nets, many, cards, ways)
-    return _Sums(cards, ways, some.low + low, step)
+    return _JointResults(cards, ways, some.low + low, step)
 
 
 def _add_hand(
     cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Combine one more blackjack hand with the joint results of several hands; add the result to ``found``."""
+    """Combine one more blackjack hand with the joint results of several hands.
+
+    ``own`` and ``many`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the place
+    of hand n's net. The combined cards ``into`` are sorted; the counts are added to ``found``.
+    """
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
@@ -319,7 +323,7 @@ def _add_hand(
 
 
 def _iter_net_chances(
-    round_: Round, sums: _Sums, shares: int, times: int = 1
+    round_: Round, sums: _JointResults, shares: int, times: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
     """Yield each net that the summed blackjack hands may give against the dealer, with its probability times ``times``.
 

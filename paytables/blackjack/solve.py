@@ -295,7 +295,10 @@ class Play:
         return node.other if self.first_stake_only else node.other + node.blackjack
 
     def played(self, node: Node) -> int:
-        """Return the ways in which a hand is played out, without a dealer's blackjack if the dealer looks for one."""
+        """Return the number of ways in which a hand is played to its end.
+
+        If the dealer peeks, those with a dealer's blackjack are not counted.
+        """
         return node.other if self.house.hole else node.other + node.blackjack
 
     def _compute_immediate_win_value(self, node: Node, pay: Fraction, stakes: int) -> int:

@@ -272,7 +272,10 @@ def build_ways_components(
         return tuple(x < count for x in range(reels))
 
     def step_from_left(x: int, _state: str, shown: int) -> tuple[str | End, int]:
-        """Return the next state (or the end) and the factor, if reel ``x`` of a run from the left shows ``shown``."""
+        """Return the next state (or the end) of a run from the left, and the factor of its number of ways.
+
+        Reel ``x`` shows the symbol ``shown`` times.
+        """
         if not shown:
             return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
         return (End(prizes[top], part=mark_first_reels(top)) if x + 1 == top else "run", shown)
@@ -281,7 +284,7 @@ def build_ways_components(
         """Return the step function that recognises a run of exactly ``count`` reels from the right."""
 
         def step_from_right(x: int, _state: str, shown: int) -> tuple[str | End, int]:
-            """Return the next state (or the end) and the factor, if reel ``x`` of a right run shows ``shown``."""
+            """Return the next state (or the end) of a run from the right, and the factor of its number of ways."""
             inside = x >= reels - count
             blocked = x == reels - count - 1 and shown and count < top
             if (inside and not shown) or blocked:

@@ -145,7 +145,10 @@ class LevelAudit:
 
     # ------------------------------------------------------------------ entry by entry
     def _check_other_entry(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
-        """Check any other entry: a choice's hits, level entries, and entries that a memory clear carried over."""
+        """Check an entry that neither starts nor ends a game.
+
+        It may be a choice of a player whose result hits levels, a level's own entry, or one carried over by a clear.
+        """
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
                 changes = _Moves(self.levels)

@@ -520,7 +520,7 @@ def _compile_but(pattern: But) -> Matcher:
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, scope: Scope) -> None:
-        """Check that the value is the object bound to the name, with the changes that the pattern states."""
+        """Check that the value equals the object bound to ``pattern.name``, except for the members that it changes."""
         if type(value) is not dict:
             raise Differs(f"{format_value(value)} is not an object")
         base = scope.names[pattern.name]
