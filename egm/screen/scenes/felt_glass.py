@@ -440,9 +440,11 @@ def _draw_strip(stage: Stage, table: Table) -> None:
             stage.texts.choose_translation(spot.names),
             *(words for words, _ in format_spot_lines(stage, spot, unit)),
         ]
-        words = "  ·  ".join([texts[0], texts[1], texts[-1]])
-        words = words if p.measure(words, style) < _LINES * text_rect[2] else "  ·  ".join(texts[:2])
-        p.label(words, text_rect, style)
+        odds = stage.texts.say("felt.odds", odds=format_spot_odds(stage, spot))
+        ways = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest that fits
+        descriptions = ["  ·  ".join(words) for words in ways]
+        fits = (words for words in descriptions if p.measure(words, style) < _LINES * text_rect[2])
+        p.label(next(fits, texts[0]), text_rect, style)
         return
     results = list_shown_results(stage) if table.felt != "cards" else ()
     if not results:
