@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, build_fault, build_rule_error, read
+from egm.config.faults import Fault, build_fault, build_rule_error, read_file
 from egm.config.keys import OWNERS
 from egm.config.levels import Kind, LevelSlot, LinkSlot
 from egm.config.sas_line import SasLine
@@ -39,7 +39,7 @@ from egm.tickets.model import House
 from meters.keys import FILE_NAME as KEY_FILE
 from meters.lock import FILE_NAME
 from paytables.definition import check_ascending
-from paytables.source import is_path, read_contents
+from paytables.source import is_path
 
 #: The demonstration cabinet.
 DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
@@ -394,15 +394,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
     unusable file.
     """
     path = path or DEFAULT_CABINET
-    try:
-        text = read_contents(path).decode()
-    except OSError as error:
-        raise OperatorError(f"cabinet file {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise OperatorError(f"cabinet file {path}: not UTF-8: {error.reason}") from None
-    file, faults = read(text, CabinetFile)
-    if file is None:
-        raise OperatorError("\n".join(f"cabinet file {path}: {fault}" for fault in faults))
+    file, text = read_file(path, "cabinet file", CabinetFile)
     file = file.with_resolved_paths(path.absolute().parent)
     file._text = text  # noqa: SLF001 (its own reader)
     return file

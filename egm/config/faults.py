@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
@@ -12,8 +13,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from egm.config.documented import read_field_meanings
+from egm.errors import OperatorError
 from paytables.definition import check_readable
-from paytables.source import parse_toml
+from paytables.source import parse_toml, read_contents
 from paytables.wording import find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
@@ -88,6 +90,23 @@ def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
         replace(entry, line=entry.line or lines.find_line(parse_location(entry.key))) for entry in faults
     )
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
+
+
+def read_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
+    """Read a TOML file as a model; return it and the text. ``title`` says in errors what kind of file it is.
+
+    Raises OperatorError with every fault: line, key and reason.
+    """
+    try:
+        text = read_contents(path).decode()
+    except OSError as error:
+        raise OperatorError(f"{title} {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise OperatorError(f"{title} {path}: not UTF-8: {error.reason}") from None
+    content, faults = read(text, model)
+    if content is None:
+        raise OperatorError("\n".join(f"{title} {path}: {fault}" for fault in faults))
+    return content, text
 
 
 def _find_control_characters(value: object, at: Where = ()) -> Iterator[Fault]:

@@ -282,11 +282,18 @@ class Limits:
         """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
+    def maximum(self, spot: Spot) -> int:
+        """Return the maximum bet on a spot: its own limit or the venue's, whatever other bets there are."""
+        return spot.most if self.most_here is None else min(spot.most, self.most_here)
+
     def most(self, spot: Spot, bets: Bets) -> int:
-        """Return the maximum bet on a spot: its own limit, or a multiple of the bet it depends on."""
+        """Return the maximum bet on a spot beside these bets: it may also be a multiple of the bet it depends on."""
         times = spot.most_times
-        maximum = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
-        return maximum if self.most_here is None else min(maximum, self.most_here)
+        return (
+            self.maximum(spot)
+            if times is None
+            else min(self.maximum(spot), times * self.on(bets, spot.needs))
+        )
 
     def room(self, bets: Bets) -> int | None:
         """Return the most that may be newly staked under the venue's maximum, or None if there is no maximum.

@@ -11,6 +11,7 @@ from typing import Final, Literal
 RETURN_LEAST: Final = Fraction(30, 100)
 
 Remainders = Literal["best-rank", "in-order"]
+Unclaimed = Literal["shared", "not-awarded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,7 @@ class PrizePlan:
 
     shares: tuple[Fraction, ...]
     amounts_cents: tuple[int, ...]
-    unclaimed: Literal["shared", "not-awarded"]
+    unclaimed: Unclaimed
     remainders: Remainders
 
 

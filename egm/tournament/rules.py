@@ -15,12 +15,12 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read
+from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read_file
 from egm.errors import OperatorError
 from egm.exact import Rational
-from egm.tournament.prizes import PrizePlan, find_shortfall
+from egm.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfall
 from paytables import Depth, Game, PaytableError, analyse, load_game
-from paytables.source import is_path, read_contents
+from paytables.source import is_path
 
 #: How long the rules are public before the day of the start (s. 125).
 PUBLISHED_BEFORE: Final = timedelta(days=7)
@@ -30,8 +30,8 @@ SIDE_BET_SHARE_LEAST: Final = Fraction(30, 100)
 SIDE_BET_CENTS: Final = 100
 #: The largest difference between the returns of two machines of one tournament.
 RETURN_DIFFERENCE_MOST: Final = Fraction(1, 100)
-#: The games that the by-law calls "Let It Ride Poker", in French "Poker Grand Prix".
-_LET_IT_RIDE: Final = "Poker Grand Prix"
+#: The game of the library that the by-law calls "Let It Ride Poker".
+_LET_IT_RIDE: Final = "quebec-let-it-ride"
 _PARTICIPANTS_MOST: Final = 10_000
 _ENTRIES_MOST: Final = 10
 
@@ -160,9 +160,9 @@ class Tournament(_Table):
     """A round ended by a fault: `replay` it; or count its `points-so-far`; or void the entry and `refund` it."""
     failed: Literal["zero-points", "points-so-far", "excluded"]
     """A participant does not play or leaves a round: `zero-points`; `points-so-far`; or the entry is `excluded`."""
-    unclaimed: Literal["shared", "not-awarded"]
+    unclaimed: Unclaimed
     """Prizes of ranks that nobody has: `shared` equally among all who have a rank; or `not-awarded`."""
-    remainders: Literal["best-rank", "in-order"]
+    remainders: Remainders
     """Cents that do not divide: all to the `best-rank`; or one each `in-order`, from the best rank down."""
     entries: Entries
     rounds: Annotated[tuple[Round, ...], Field(min_length=1, max_length=20)]
@@ -245,7 +245,7 @@ class Tournament(_Table):
     @property
     def is_fee_from_side_bet(self) -> bool:
         """Return whether the game is Let It Ride, whose fee is taken from its supplemental wager (s. 124)."""
-        return load_game(self.game).title.get("fr") == _LET_IT_RIDE
+        return self.game == _LET_IT_RIDE
 
     @property
     def can_void_entries(self) -> bool:
@@ -255,15 +255,7 @@ class Tournament(_Table):
 
 def read_rules(path: Path) -> Tournament:
     """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
-    try:
-        text = read_contents(path).decode()
-    except OSError as error:
-        raise OperatorError(f"tournament rules {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise OperatorError(f"tournament rules {path}: not UTF-8: {error.reason}") from None
-    rules, faults = read(text, Tournament)
-    if rules is None:
-        raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
+    rules, text = read_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (its own reader)
     if faults := _add_lines(rules, _iter_game_faults(rules)):
         raise OperatorError("\n".join(f"tournament rules {path}: {fault}" for fault in faults))

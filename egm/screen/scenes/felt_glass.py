@@ -510,8 +510,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
-        highest = min(spots[0].most, limits.most_here or spots[0].most)
-        lowest, maximum = (stage.money(each * unit) for each in (spots[0].least, highest))
+        lowest, maximum = (stage.money(each * unit) for each in (spots[0].least, limits.maximum(spots[0])))
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = Style("strong", "small" if step > 40 else "caption", "text")
         p.text(

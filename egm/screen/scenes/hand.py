@@ -167,10 +167,15 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
     return format_group_name(stage, spots)
 
 
-def format_group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
-    """Return the name of a group of bets: what their names have in common before any number."""
+def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
+    """Return what the names of a group of bets have in common before any number, or else the first of the names."""
     names = [stage.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:
-        return names[0]
-    name = split_common_words(names)[0]
-    return re.sub(r"[\s\d\u2013-]+$", "", name) or ", ".join(names[:_NAMED])
+        return names
+    name = re.sub(r"[\s\d\u2013-]+$", "", split_common_words(names)[0])
+    return [name] if name else names[:_NAMED]
+
+
+def format_group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
+    """Return the name of a group of bets (:func:`list_group_names`) as one text."""
+    return ", ".join(list_group_names(stage, spots))

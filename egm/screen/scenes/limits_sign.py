@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.hand import format_group_name, lay_out_hand_keys
+from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import Spot, build_limits
 
@@ -29,10 +29,10 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
         return None
     limits, unit_cents = build_limits(snapshot), snapshot.denomination_cents
     spots = [limits.spot(spot) for spot in table.spots.values() if not spot.added]
-    lowest, highest = min(spot.least for spot in spots), max(spot.most for spot in spots)
+    lowest, highest = min(spot.least for spot in spots), max(map(limits.maximum, spots))
     return (
         stage.money(max(lowest, limits.least_here) * unit_cents),
-        stage.money(min(highest, limits.most_here or highest) * unit_cents),
+        stage.money(highest * unit_cents),
     )
 
 
@@ -47,22 +47,23 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
         by_limits: dict[tuple[int, int], list[Spot]] = {}
         for spot in map(limits.spot, spots):
             if not spot.added:
-                maximum = spot.most if limits.most_here is None else min(spot.most, limits.most_here)
+                maximum = limits.maximum(spot)
                 by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
         for amounts, same in by_limits.items():
-            groups.setdefault(amounts, []).extend(format_group_name(stage, tuple(same)).split(", "))
+            groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(same)))
     return [
         (list(dict.fromkeys(names)), _format_amounts(stage, amounts)) for amounts, names in groups.items()
     ]
 
 
-def _join_names(stage: Stage, names: list[str], style: Style, width: float) -> str:
+def _join_names(stage: Stage, names: list[str], width: float) -> str:
     """Return as many of the names as fit into the width, at least the first; an ellipsis stands for the others."""
-    for count in range(len(names), 0, -1):
-        words = ", ".join(names[:count]) + (" \u2026" if count < len(names) else "")
-        if count == 1 or stage.painter.measure(words, style) <= width:
-            return words
-    return ""
+    words = ", ".join(names)
+    for count in range(len(names) - 1, 0, -1):
+        if stage.painter.measure(words, _STYLE) <= width:
+            break
+        words = ", ".join(names[:count]) + " \u2026"
+    return words
 
 
 def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
@@ -110,11 +111,11 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], wide: float)
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
         room = wide - p.measure(amounts, _STYLE) - _SPACE
-        words = _join_names(stage, names, _STYLE, room)
+        words = _join_names(stage, names, room)
         if p.measure(words, _STYLE) <= room:
             lines.append((words, amounts))
         else:
-            lines += [(_join_names(stage, names, _STYLE, wide), ""), ("", amounts)]
+            lines += [(_join_names(stage, names, wide), ""), ("", amounts)]
     return lines
 
 
