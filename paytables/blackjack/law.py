@@ -72,8 +72,8 @@ def is_within_reach(table: Table, played: Result, max_hands: int) -> bool:
     """
     suited = table.house.suited_678 is not None
     return all(
-        into <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
-        for (_, pair, _), into in played.split.items()
+        hands <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
+        for (_, pair, _), hands in played.split.items()
     )
 
 
@@ -135,8 +135,8 @@ class _NetDistribution:
             elif hand not in divided:
                 orders = self.share * (1 if len(set(list_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(round_, round_.tree, Kind(round_.up), {hand: orders}, first=True)
-                for (cards, nets), many in ends.items():
-                    alone[cards, _add_nets(nets, beside)] += many
+                for (cards, nets), end_orders in ends.items():
+                    alone[cards, _add_nets(nets, beside)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_sums(alone), self.share)
         for hand, split in divided.items():
             yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
@@ -158,27 +158,27 @@ class _NetDistribution:
         It is split into two hands, or into three if a second card has the pair's value. ``beside`` are the
         nets of insurance, which are added.
         """
-        into = self.played.split[round_.up, split.pair, split.fewer]
+        hands = self.played.split[round_.up, split.pair, split.fewer]
         mine, others = (
-            self._count_split_hand_ends(round_, split.branches[into], first=first) for first in (True, False)
+            self._count_split_hand_ends(round_, split.branches[hands], first=first) for first in (True, False)
         )
-        mine = {(cards, _add_nets(nets, beside)): many for (cards, nets), many in mine.items()}
-        if into == LAW_MOST:
+        mine = {(cards, _add_nets(nets, beside)): orders for (cards, nets), orders in mine.items()}
+        if hands == LAW_MOST:
             yield from _iter_net_chances(
                 round_, _join_hand_sums(_create_one_hand_sums(mine), others), self.share**2
             )
             return
         done, done_others = (
-            self._count_split_hand_ends(round_, split.branches[into][:1], first=first)
+            self._count_split_hand_ends(round_, split.branches[hands][:1], first=first)
             for first in (True, False)
         )
-        done = {(cards, _add_nets(nets, beside)): many for (cards, nets), many in done.items()}
+        done = {(cards, _add_nets(nets, beside)): orders for (cards, nets), orders in done.items()}
         yield from _iter_net_chances(
             round_, _join_hand_sums(_create_one_hand_sums(done), done_others), self.share**2
         )
         # the first of three hands is open to any card, or done before the third
-        for hand_end, many in done.items():
-            mine[hand_end] = mine.get(hand_end, 0) + many
+        for hand_end, orders in done.items():
+            mine[hand_end] = mine.get(hand_end, 0) + orders
         pair = CARD[split.pair - 1]
         for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
             joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), others)
@@ -198,10 +198,10 @@ class _NetDistribution:
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
-            for hand_end, many in self._count_hand_ends(
+            for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.kind, starts, first=first
             ).items():
-                found[hand_end] += many
+                found[hand_end] += orders
         return found
 
     # ------------------------------------------------------------ one hand
@@ -221,21 +221,21 @@ class _NetDistribution:
                 shares = [(False, orders)]
                 if self.house.suited_678 is not None and hand in SUITED:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
-                for suited, many in shares:
+                for suited, share in shares:
                     answer = self.answers[kind, hand, suited]
                     if answer not in {HIT, DOUBLE}:
-                        found[hand, self._find_hand_nets(round_, hand, 1, first=first)] += many
+                        found[hand, self._find_hand_nets(round_, hand, 1, first=first)] += share
                         continue
                     stakes = 2 if answer == DOUBLE else 1
                     bust = self._find_lost_nets(stakes, first=first)
-                    found[hand, bust] += many
+                    found[hand, bust] += share
                     for child in (c for _, c in round_.known[hand].next if c in tree):
-                        found[child, bust] -= many
-                        count = many
+                        found[child, bust] -= share
+                        count = share
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
-                            count = many * 3 // 4
+                            count = share * 3 // 4
                             nets = self._find_immediate_nets(self.house.suited_678, stakes, first=first)
-                            found[child, nets] += many // 4
+                            found[child, nets] += share // 4
                         if answer == HIT:
                             still_unfinished[child] += count
                         else:
@@ -282,44 +282,44 @@ def _create_one_hand_sums(ends: Ends, removed: int = 0) -> _JointResults:
 
 def _join_hand_sums(some: _JointResults, ends: Ends) -> _JointResults:
     """Return the sums of several hands of a blackjack box, ``some``, and one more hand, which ends as in ``ends``."""
-    counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
+    counted = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
     every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
     step = gcd(some.step, *(net - low for net in every))
     some = some.refine_step(step)
     own: Ints = np.array([cards for cards, _, _ in counted], dtype=np.int64)
     nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted], dtype=np.int64) - low) // step
-    many: Ints = np.array([count for _, _, count in counted], dtype=np.int64)
+    orders: Ints = np.array([count for _, _, count in counted], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own), 1 + len(own) * len(some.cards) // 10**7):
         cards = np.union1d(cards, (part[:, None] + some.cards).ravel())
     width = some.ways.shape[2] + (high - low) // step
     ways: Ints = np.zeros((len(cards), ENDS + 1, width), dtype=np.int64)
-    compile_kernel(_add_hand)(some.cards, some.ways, own, nets, many, cards, ways)
+    compile_kernel(_add_hand)(some.cards, some.ways, own, nets, orders, cards, ways)
     return _JointResults(cards, ways, some.low + low, step)
 
 
 def _add_hand(
-    cards: Ints, ways: Ints, own: Ints, nets: Ints, many: Ints, into: Ints, found: Ints
+    cards: Ints, ways: Ints, own: Ints, nets: Ints, orders: Ints, joint_cards: Ints, found: Ints
 ) -> None:  # pragma: no cover (compiled)
     """Combine one more blackjack hand with the joint results of several hands.
 
-    ``own`` and ``many`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the place
-    of hand n's net. The combined cards ``into`` are sorted; the counts are added to ``found``.
+    ``own`` and ``orders`` are the cards of the hand and its number of ways by result; ``nets[n, end]`` is the place
+    of hand n's net. The combined cards ``joint_cards`` are sorted; the counts are added to ``found``.
     """
     for n in range(len(own)):
         at = 0
         for row in range(len(cards)):
-            joint_hand, end = cards[row] + own[n], len(into)
+            joint_hand, end = cards[row] + own[n], len(joint_cards)
             while at < end:  # both rise, so that none is below the last
                 middle = (at + end) // 2
-                if into[middle] < joint_hand:
+                if joint_cards[middle] < joint_hand:
                     at = middle + 1
                 else:
                     end = middle
             for dealer_end in range(ways.shape[1]):
                 for net in range(ways.shape[2]):
-                    found[at, dealer_end, net + nets[n, dealer_end]] += many[n] * ways[row, dealer_end, net]
+                    found[at, dealer_end, net + nets[n, dealer_end]] += orders[n] * ways[row, dealer_end, net]
 
 
 def _iter_net_chances(
