@@ -32,8 +32,8 @@ def path(tmp_path):
 
 
 def enrolled(path):
-    roster = Roster.load(path).added(MANAGER, "135790", by="", at=NOW)
-    return roster.added(MECHANIC, "246801", by="1", at=NOW)
+    roster = Roster.load(path).added(MANAGER, "135790864213", by="", at=NOW)
+    return roster.added(MECHANIC, "246801975318", by="1", at=NOW)
 
 
 @pytest.mark.requirement("J-16")
@@ -42,9 +42,9 @@ def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = Roster.load(path)
     assert again.people == {"1": MANAGER, "2": MECHANIC}
-    assert again.proves("2", "246801") == MECHANIC
+    assert again.proves("2", "246801975318") == MECHANIC
     assert again.proves("2", "246802") is None
-    assert again.proves("9", "246801") is None
+    assert again.proves("9", "246801975318") is None
     assert [(c.number, c.by, c.what, c.person) for c in again.changes] == [
         (1, "", "added", "1"),
         (2, "1", "added", "2"),
@@ -53,10 +53,10 @@ def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
 
 
 def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
-    enrolled(path).set_pin("2", "135790", by="1", at=NOW)  # the manager's PIN, and nobody can see it
+    enrolled(path).set_pin("2", "135790864213", by="1", at=NOW)  # the manager's PIN, and nobody can see it
     text = path.read_text()
-    assert "135790" not in text
-    assert "246801" not in text
+    assert "135790864213" not in text
+    assert "246801975318" not in text
     pins = [entry["pin"] for entry in json.loads(text)["people"].values()]
     assert len({pin["salt_hex"] for pin in pins}) == len({pin["digest_hex"] for pin in pins}) == 2
 
@@ -78,13 +78,13 @@ def test_changes_are_told_by_person(path):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda r: r.added(Person("2", "Else", Role.MECHANIC), "246801", by="1", at=NOW), "2 is Max's"),
-        (lambda r: r.added(Person("x", "Else", Role.MECHANIC), "246801", by="1", at=NOW), "1 to 8 digits"),
-        (lambda r: r.added(Person("3", " ", Role.MECHANIC), "246801", by="1", at=NOW), "name ' '"),
-        (lambda r: r.added(Person("3", "A\nB", Role.MECHANIC), "246801", by="1", at=NOW), "printable"),
+        (lambda r: r.added(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW), "2 is Max's"),
+        (lambda r: r.added(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW), "1 to 8 digits"),
+        (lambda r: r.added(Person("3", " ", Role.MECHANIC), "246801975318", by="1", at=NOW), "name ' '"),
+        (lambda r: r.added(Person("3", "A\nB", Role.MECHANIC), "246801975318", by="1", at=NOW), "printable"),
         (lambda r: r.disabled("1", by="1", at=NOW), "the last person who can enrol"),
         (lambda r: r.disabled("7", by="1", at=NOW), "nobody has the staff number '7'"),
-        (lambda r: r.set_pin("7", "246801", by="1", at=NOW), "nobody has"),
+        (lambda r: r.set_pin("7", "246801975318", by="1", at=NOW), "nobody has"),
         (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "like or consecutive"),
     ],
 )
@@ -98,7 +98,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):
 
 def test_the_first_must_be_able_to_enrol_others(path):
     with pytest.raises(RosterError, match="the first person must be able"):
-        Roster.load(path).added(MECHANIC, "246801", by="", at=NOW)
+        Roster.load(path).added(MECHANIC, "246801975318", by="", at=NOW)
     assert not path.exists()
 
 
@@ -131,7 +131,7 @@ def test_a_broken_file_is_named_and_lets_nobody_in(path, text):
 
 
 def test_no_file_is_nobody(path):
-    assert Roster.load(path).proves("1", "135790") is None
+    assert Roster.load(path).proves("1", "135790864213") is None
 
 
 @pytest.mark.parametrize("pin", ["", "123", "1234", "987654", "0000", "12a4", "1" * 13, "１３５７", "-135"])
@@ -152,7 +152,7 @@ def test_a_digest_matches_its_pin_and_no_other(pin, other):
 
 
 def test_a_real_digest_is_dear(path):
-    digest = PinDigest.of("135790")
+    digest = PinDigest.of("135790864213")
     assert digest.cost >= 2**14
     began = time.process_time()
     digest.matches("000000")
