@@ -271,7 +271,7 @@ class Archive:
                     if since < entry.sequence <= last and (not kinds or entry.kind in kinds):
                         yield entry
 
-    def at(self, sequence: int) -> StoredEntry:
+    def read_entry(self, sequence: int) -> StoredEntry:
         """Return the archived entry ``sequence``; raise :class:`JournalDamaged` if no medium has its segment intact."""
         for entry in self._iter_rest_of_segment(sequence):
             return entry
@@ -345,19 +345,19 @@ class Archive:
         if index is None or (parse_root_sequence(tx_id, mark) or 0) > through:
             return None
         for number in index.find_entry_numbers(tx_id):
-            found = self.at(number)
+            found = self.read_entry(number)
             if found.id == tx_id:
                 return found
         own_sequence = parse_entry_sequence(tx_id)
         if own_sequence is not None and 0 < own_sequence <= through:
-            found = self.at(own_sequence)
+            found = self.read_entry(own_sequence)
             return found if found.id == tx_id else None
         play = parse_play_start(tx_id)
         if play is None or not 0 < play[0] <= through or index.find_entry_numbers(play[1]):
             return None
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
-    def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
+    def has_transaction(self, tx_id: str, mark: str, index: Index | None) -> bool:
         """Return whether an archived entry has this transaction id. Unlike :meth:`find`, the entry is not read.
 
         If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only if

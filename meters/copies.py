@@ -147,7 +147,7 @@ class Copies:
         scan = log.scan()
         damage = self._open_database()
         absent = not location.storage.exists(location.state_dir / DATABASE_NAME)
-        empty = absent or (not damage and self.database.last()[0] == 0)
+        empty = absent or (not damage and self.database.read_last()[0] == 0)
         anchored = max(found.sequence for _, found in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._create_empty_copies(log, scan, absent=absent)
@@ -235,7 +235,7 @@ class Copies:
         Archived entries are removed from the first copy (the database) before they are removed from the log.
         An intact log therefore never begins later than the first copy.
         """
-        base, _ = self.database.base()
+        base, _ = self.database.read_base()
         begins, _ = log.base
         if scan.damage or begins <= base <= scan.sequence:
             return scan
@@ -244,8 +244,8 @@ class Copies:
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Rewrite the log from its damaged segment on, from the first copy; prove and return the result."""
-        last, _ = self.database.last()
-        base = self.database.base()
+        last, _ = self.database.read_last()
+        base = self.database.read_base()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         bad_segment = scan.bad_segment if scan.bad_segment > base[0] else 1
         keep = max(scan.bad_segment - 1, base[0])
@@ -270,7 +270,7 @@ class Copies:
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
-        last, head_hex = self.database.last()
+        last, head_hex = self.database.read_last()
         common = min(last, scan.sequence)
         ours = head_hex if common == last else self.database.hash_at(common)
         theirs = scan.head_hex if common == scan.sequence else log.hash_at(common)
@@ -303,7 +303,7 @@ class Copies:
     def _check_anchors(self) -> None:
         """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
         location = self._location
-        sequence, head_hex = self.database.last()
+        sequence, head_hex = self.database.read_last()
         anchors = self._read_anchors()
         heads = [found.head for _, found in anchors if found.head is not None]
         if not heads and (self._journal_exists or sequence):
@@ -317,7 +317,7 @@ class Copies:
             raise JournalDamaged(
                 "both copies", f"they end at entry {sequence}, {acknowledged} was acknowledged"
             )
-        base, _ = self.database.base()
+        base, _ = self.database.read_base()
         for head in heads:
             if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
                 raise JournalDamaged("both copies", f"entry {head.sequence} is not the one acknowledged")
@@ -365,14 +365,14 @@ class Copies:
         the whole of both copies is read again and again while the machine runs. Raises
         :class:`JournalDamaged`.
         """
-        last = self.database.last()
+        last = self.database.read_last()
         if last != (sequence, head_hex):
             raise JournalDamaged(FIRST, f"it ends at entry {last[0]}, {sequence} was acknowledged")
         self.database.scrub(_SCRUB_PAGES)
         if self.log is not None:
             self.log.check_last(sequence, head_hex)
             self.log.check_some(_SCRUB_BYTES)
-            self.log.drop_through(self.database.base()[0])
+            self.log.drop_through(self.database.read_base()[0])
 
 
 def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:

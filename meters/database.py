@@ -119,12 +119,12 @@ class DatabaseReader:
         """Close the database file."""
         self._database.close()
 
-    def last(self) -> tuple[int, str]:
+    def read_last(self) -> tuple[int, str]:
         """Return the sequence and hash of the last entry in the file (0 and the genesis hash if it is empty)."""
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
         return (0, GENESIS_HASH) if row is None else (row[0], _to_hex(row[1]))
 
-    def base(self) -> tuple[int, str]:
+    def read_base(self) -> tuple[int, str]:
         """Return the sequence and hash of the entry before the file's first one; earlier entries are archived."""
         row = self.run(f"{_SELECT} ORDER BY sequence LIMIT 1").fetchone()
         return (
@@ -133,7 +133,7 @@ class DatabaseReader:
             else (row[0] - 1, self._decode_row(row).previous_hex)
         )
 
-    def first(self) -> int:
+    def read_first_sequence(self) -> int:
         """Return the sequence of the first entry in the database (1 if it has none)."""
         return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
@@ -143,7 +143,7 @@ class DatabaseReader:
             return GENESIS_HASH
         row = self.run("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
         if row is None:
-            base, base_hex = self.base()
+            base, base_hex = self.read_base()
             if sequence == base:
                 return base_hex
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
@@ -227,7 +227,7 @@ class DatabaseReader:
                 f"{_SELECT} WHERE sequence > ? AND sequence < ? {kind_is} ORDER BY sequence {order} LIMIT ?",
                 (low, high, *parameters, page),
             ).fetchall()
-            if not newest_first and self.first() - 1 > low:
+            if not newest_first and self.read_first_sequence() - 1 > low:
                 raise EntriesArchived(str(self._path), f"entries after {low} were archived")
             yield from rows
             if len(rows) < page:

@@ -164,7 +164,7 @@ class Journal(JournalView):
                 check_beginning(location)
                 opening.may_begin()
             journal = cls(location, load_or_create_key(location), found, locks, opening.now, opening.policy)
-            if opening.cleared is None and not found.journal_exists and journal._database.last()[0] == 0:
+            if opening.cleared is None and not found.journal_exists and journal._database.read_last()[0] == 0:
                 opening.may_begin()
             journal._start(opening.machine_id, opening.cleared)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
@@ -214,7 +214,7 @@ class Journal(JournalView):
 
     def _start(self, machine_id: str, cleared: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record all repairs."""
-        if self._copies.database.last()[0] == 0:
+        if self._copies.database.read_last()[0] == 0:
             record: dict[str, JSON] = {"format": FORMAT, "machine_id": machine_id}
             record["public_key"] = self.public_key.hex()
             if cleared is not None:
@@ -501,7 +501,7 @@ class Journal(JournalView):
         """Close both copies of the journal and open them as at start-up: check everything, repair, verify, record."""
         acknowledged = (self.sequence, self.head_hash)
         self._reopen(damage)
-        if self._database.last() != acknowledged:
+        if self._database.read_last() != acknowledged:
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.

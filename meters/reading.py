@@ -64,7 +64,7 @@ class MeterReading:
             raise UnknownMeter(f"no meter is called {name!r}")
         return values[name]
 
-    def by(self, name: str, dimension: str) -> dict[str, int]:
+    def split_by(self, name: str, dimension: str) -> dict[str, int]:
         """Return one meter's values split by ``dimension``; cells without it are under the empty string."""
         parts: Counter[str] = Counter()
         for cell in self.cells:
@@ -73,7 +73,7 @@ class MeterReading:
                     parts[cell.dims.get(dimension, "")] += amount
         return dict(parts)
 
-    def where(self, **dims: str | int) -> "MeterReading":
+    def select(self, **dims: str | int) -> "MeterReading":
         """Return the reading of the meter cells that have all of ``dims``, e.g. ``where(position=1)``."""
         selection = {key: str(value) for key, value in dims.items()}
         cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())

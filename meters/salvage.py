@@ -30,7 +30,7 @@ from meters.transaction import JSON
 class EntryVisitor(Protocol):
     """Visitor of the intact entries of a damaged journal, in order."""
 
-    def see(self, entry: StoredEntry) -> None:
+    def visit(self, entry: StoredEntry) -> None:
         """Process the next intact entry of the journal."""
         ...
 
@@ -38,7 +38,7 @@ class EntryVisitor(Protocol):
 class IgnoringVisitor:
     """Visitor of a damaged journal's entries that ignores them."""
 
-    def see(self, entry: StoredEntry) -> None:
+    def visit(self, entry: StoredEntry) -> None:
         """Ignore the entry."""
 
 
@@ -220,7 +220,7 @@ def _replay_copies(
                 for entry in _iter_proved_entries(read, ledger, key):
                     plan = ledger.plan(entry.transaction)
                     ledger.commit(plan, entry)
-                    seen.see(entry)
+                    seen.visit(entry)
             except Exception as damage:  # noqa: BLE001 (whatever a damaged entry brings about ends the reading)
                 why = why or str(damage)
             stuck = 0 if ledger.sequence > before else stuck + 1

@@ -82,12 +82,12 @@ class JournalView:
             tx_id, self.mark, self._load_identifier_index()
         )
 
-    def knows(self, tx_id: str) -> bool:
+    def has_transaction(self, tx_id: str) -> bool:
         """Return whether the journal has an entry with this id.
 
         If its archive segment was taken away, the index of identifiers is enough.
         """
-        return self._database.by_id(tx_id) is not None or self._archive.knows(
+        return self._database.by_id(tx_id) is not None or self._archive.has_transaction(
             tx_id, self.mark, self._load_identifier_index()
         )
 
@@ -193,7 +193,7 @@ class JournalView:
 
     def _iter_chained_bodies(self, after: int) -> Iterator[tuple[int, bytes]]:
         """Yield the bodies of all entries after ``after``, from the archive and then the database."""
-        base, base_hex = self._database.base()
+        base, base_hex = self._database.read_base()
         if after < base:
             for sequence, body, hash_hex in self._archive.iter_bodies(after):
                 if sequence == base and hash_hex != base_hex:
@@ -227,7 +227,7 @@ class JournalView:
 
         A running machine may have archived more than when this view was opened.
         """
-        base = self._database.first() - 1
+        base = self._database.read_first_sequence() - 1
         boundary = self._read_boundary()
         if base > (0 if boundary is None else boundary.through):
             newest = next(self._database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
@@ -259,7 +259,7 @@ class JournalView:
         """Return the balance of the account minus its pending reservations, in minor units."""
         return self._ledger.available_cents(account)
 
-    def pending(self) -> list[Reservation]:
+    def list_pending(self) -> list[Reservation]:
         """Return the reservations of value that are neither settled nor voided, oldest first."""
         return list(self._ledger.pending.values())
 
@@ -302,7 +302,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     :class:`JournalDamaged`.
     """
     where = "journal"
-    base, _ = database.base()
+    base, _ = database.read_base()
     newest = next(database.walk((checkpoint.KIND,), 0, None, 1, newest_first=True), None)
     known = None if newest is None else read_checkpoint_boundary(newest)
     if base and known is None:
@@ -404,11 +404,11 @@ def _check_end(database: DatabaseReader, acknowledged: Head | None, media: tuple
             " and ".join(str(folder / ANCHOR_NAME) for folder in dict.fromkeys(media)),
             "every sealed head is missing or broken, so entries may be missing at the end unseen",
         )
-    sequence, _ = database.last()
+    sequence, _ = database.read_last()
     if sequence < acknowledged.sequence:
         raise JournalDamaged(
             str(media[0]), f"it ends at entry {sequence}, {acknowledged.sequence} was acknowledged"
         )
-    base, _ = database.base()
+    base, _ = database.read_base()
     if acknowledged.sequence >= base and database.hash_at(acknowledged.sequence) != acknowledged.hash_hex:
         raise JournalDamaged(str(media[0]), f"entry {acknowledged.sequence} is not the one acknowledged")

@@ -200,7 +200,7 @@ class RandomService:
         """Return the service's state: ``"in service"``, or ``"out of service: "`` and the reason."""
         return "in service" if self._failure is None else f"out of service: {self._failure}"
 
-    def statistics(self) -> dict[str, int | str]:
+    def read_statistics(self) -> dict[str, int | str]:
         """Return counters of the service since its start, for metrics and audit.
 
         They reveal nothing about the sequence of numbers.

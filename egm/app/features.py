@@ -47,7 +47,7 @@ FEATURES: Final = Features(
 
 def list_staff_registers(features: Features) -> dict[str, Register]:
     """Return the registers that the features declare, by name. Raises InvariantError if two have the same name."""
-    registers = sorted(features.offered(Register), key=lambda register: register.name)
+    registers = sorted(features.list_contributions(Register), key=lambda register: register.name)
     names = [register.name for register in registers]
     check_invariant(len(set(names)) == len(names), f"two registers have the same name: {names}")
     return dict(zip(names, registers, strict=True))
@@ -57,7 +57,10 @@ def build_menu(features: Features) -> Menu:
     """Return the staff's main menu. Raises InvariantError if a form could be refused without a message."""
     rules = features.rules
     menu = Menu(
-        pages=features.offered(MenuEntry), forms=features.offered(Form), rules=rules, entries=features.entries
+        pages=features.list_contributions(MenuEntry),
+        forms=features.list_contributions(Form),
+        rules=rules,
+        entries=features.entries,
     )
     for form in menu.forms:
         is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)

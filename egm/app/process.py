@@ -528,7 +528,7 @@ class MachineProcess:
         self._stations_to_update.discard(station.machine.position.number)
         if not self._is_over:
             with self._stop_on_error():
-                station.changed()
+                station.process_change()
 
     def _notify_attachments(self) -> None:
         """Notify the services and screens of every position that the machine has changed."""
@@ -537,4 +537,4 @@ class MachineProcess:
             for station, snapshot in snapshots:
                 for whose, attachment in self._attachments:
                     if whose is station:
-                        attachment.changed(snapshot)
+                        attachment.process_change(snapshot)

@@ -74,7 +74,7 @@ class PlayerStation:
         changed: Callable[[], None],
     ) -> None:
         self.machine = machine
-        self.engine = Engine(machine, machine.component(Features).rules, self.changed)
+        self.engine = Engine(machine, machine.component(Features).rules, self.process_change)
         self.ledgers = create_ledgers(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
@@ -136,7 +136,7 @@ class PlayerStation:
     def handle_device_report(self, report: DeviceEvent) -> None:
         """Process a report of a device of this player position."""
         desk = self.machine.component(ServiceDesk)
-        desk.bench.hear(report)
+        desk.bench.store_report(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
@@ -146,7 +146,7 @@ class PlayerStation:
             for position in iter_concerned_positions(beside, number, event):
                 position.handle(event)
         if desk.is_open:  # its pages show what devices report
-            self.changed()
+            self.process_change()
 
     def _handle_intent(self, intent: Intent) -> None:
         """Submit a person's request at the screen as an event; a report that an outcome was shown ends the game."""
@@ -234,7 +234,7 @@ class PlayerStation:
         """Return the machine's snapshot that a person at this player position may see."""
         return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
-    def changed(self) -> None:
+    def process_change(self) -> None:
         """Update screen, button deck and acceptors after a change, and notify the machine."""
         if (
             self._guest is not None and open_game(self.machine) is None

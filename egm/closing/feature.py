@@ -90,7 +90,7 @@ class ClosingClock:
             if self._context.engine.accepts(ClosingEvent.TABLES_DUE):
                 self._context.handle(Event(ClosingEvent.TABLES_DUE))
 
-    def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
         """Trigger another look at the closing time, because the machine has changed."""
         self._news.set()
 

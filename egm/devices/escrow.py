@@ -67,13 +67,13 @@ class Escrow:
     @property
     def content(self) -> Content | None:
         """Return the note or ticket whose stacking is not finished, or None."""
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         return None if record is None else record.content
 
     @property
     def mark(self) -> int | None:
         """Return the line position (``mark``) stored with the note or ticket being stacked, or None."""
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         return None if record is None else record.mark
 
     def may_order(self) -> bool:
@@ -86,18 +86,18 @@ class Escrow:
 
     def is_ordered(self) -> bool:
         """Return whether the stacking of an item is ordered and not yet credited."""
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
-    def moving(self, *, to_box: bool) -> None:
+    def record_direction(self, *, to_box: bool) -> None:
         """Record the acceptor's report of which way an item ordered to be stacked moves: into the box or back out."""
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
-            self._ledger.moving(outward=not to_box)
+            self._ledger.record_direction(outward=not to_box)
 
     def handle_stacked(self) -> Verdict:
         """Handle the report that the note is irrevocably in the box; acknowledge after this returns."""
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is None:
             return Verdict.CONTRADICTION
         if record.phase is EscrowPhase.VENDED:
@@ -118,7 +118,7 @@ class Escrow:
 
         ``in_escrow``: the ordered content is still in escrow.
         """
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is None:
             return Verdict.NOTHING
         if record.phase is EscrowPhase.VENDED:

@@ -44,7 +44,7 @@ class EscrowRecord:
 class EscrowLedger(Protocol):
     """Durable record of the note or ticket that a bill acceptor is stacking. At most one is open."""
 
-    def pending(self) -> EscrowRecord | None:
+    def find_open(self) -> EscrowRecord | None:
         """Return the record of the note or ticket being stacked, also after a restart; None if none exists."""
 
     def may_order(self) -> bool:
@@ -68,7 +68,7 @@ class EscrowLedger(Protocol):
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a disputed amount of up to ``most_cents``: the acceptor has stacked an item without an order."""
 
-    def moving(self, *, outward: bool) -> None:
+    def record_direction(self, *, outward: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
 
     def set_mark(self, mark: int) -> None:
@@ -119,16 +119,16 @@ class PayoutRecord:
 class PayoutLedger(Protocol):
     """Durable record of the hopper payout in progress. At most one is open."""
 
-    def pending(self) -> PayoutRecord | None:
+    def find_open(self) -> PayoutRecord | None:
         """Return the open hopper payout, also after a restart; None if none exists."""
 
-    def ordered(self, record: PayoutRecord) -> None:
+    def open_payout(self, record: PayoutRecord) -> None:
         """Open a hopper payout, before the hopper is ordered to pay."""
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record how many coins of the payout are known to have left the hopper."""
 
-    def finished(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+    def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout with the number of coins that the hopper counted out, and reduce the credit meter by them.
 
         ``uncertainty``: why the whereabouts of the other coins are unknown; their value is then a disputed amount.
@@ -167,10 +167,10 @@ class PrintRecord:
 class PrintLedger(Protocol):
     """Durable record of the ticket being printed. At most one is open."""
 
-    def pending(self) -> PrintRecord | None:
+    def find_open(self) -> PrintRecord | None:
         """Return the ticket being printed (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
 
-    def opened(self, job: TicketJob) -> None:
+    def open_ticket(self, job: TicketJob) -> None:
         """Record a ticket's print order, in state PENDING, before it is sent to the printer."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:

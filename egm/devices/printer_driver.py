@@ -88,10 +88,10 @@ class PrinterDriver(LineDriver[M]):
 
         Raises ValueError while the last ticket is not finished, or for fields that the printer cannot print.
         """
-        if self._ledger.pending() is not None:
+        if self._ledger.find_open() is not None:
             raise ValueError(f"{self.name}: the last ticket is not finished")
         self._print_command(job)
-        self._ledger.opened(job)
+        self._ledger.open_ticket(job)
         self._since = None
         self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
         self._wake.set()
@@ -110,7 +110,7 @@ class PrinterDriver(LineDriver[M]):
             self._update_faults(present)
         else:
             status = None
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is not None and status is not None:
             await self._advance_order(record, status)
         elif record is not None:
@@ -132,7 +132,7 @@ class PrinterDriver(LineDriver[M]):
     def _handle_missing_line(self) -> None:
         """Treat the status of the ticket being printed as unknown while the printer's line cannot be opened."""
         self._answered_at = None
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is not None:
             self._handle_unknown_status(record)
 

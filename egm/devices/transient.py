@@ -31,7 +31,7 @@ class TransientEscrowLedger:
         self.disputed: list[Content] = []
         self.contradictions: list[int] = []
 
-    def pending(self) -> EscrowRecord | None:
+    def find_open(self) -> EscrowRecord | None:
         """Return the record of the note or ticket being stacked, or None."""
         return self._record
 
@@ -84,7 +84,7 @@ class TransientEscrowLedger:
         """List ``most_cents`` for an item that the acceptor has stacked without an order."""
         self.contradictions.append(most_cents)
 
-    def moving(self, *, outward: bool) -> None:
+    def record_direction(self, *, outward: bool) -> None:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), outward=outward)
 
@@ -124,11 +124,11 @@ class TransientPayoutLedger:
         self.disputed: dict[str, int] = {}
         self.stray_coins = 0
 
-    def pending(self) -> PayoutRecord | None:
+    def find_open(self) -> PayoutRecord | None:
         """Return the open hopper payout, or None."""
         return self._record
 
-    def ordered(self, record: PayoutRecord) -> None:
+    def open_payout(self, record: PayoutRecord) -> None:
         """Open a hopper payout. Raises LedgerOrderError if one is open, or if this one is already finished."""
         if self._record is not None or record.payout_id in self.paid:
             raise LedgerOrderError(f"payout {record.payout_id} cannot be ordered; open is {self._record}")
@@ -144,7 +144,7 @@ class TransientPayoutLedger:
         """Store how many coins of the open payout have left. Raises LedgerOrderError if it is not open."""
         self._record = replace(self._require_record(payout_id), paid_coins=paid_coins)
 
-    def finished(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+    def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
         """Close the open payout with its coins; with ``uncertainty``, list the others as disputed.
 
         Raises LedgerOrderError if it is not open.
@@ -172,11 +172,11 @@ class TransientPrintLedger:
         self._record: PrintRecord | None = None
         self.history: list[tuple[str, PrintState]] = []
 
-    def pending(self) -> PrintRecord | None:
+    def find_open(self) -> PrintRecord | None:
         """Return the record of the ticket being printed, or None."""
         return self._record
 
-    def opened(self, job: TicketJob) -> None:
+    def open_ticket(self, job: TicketJob) -> None:
         """Open a ticket's record in state PENDING. Raises LedgerOrderError if another ticket is open."""
         if self._record is not None:
             raise LedgerOrderError(f"ticket {job.job_id} cannot be opened; open is {self._record.job.job_id}")

@@ -204,7 +204,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the device
     @abstractmethod
-    def received(self, message: M) -> None:
+    def process_message(self, message: M) -> None:
         """Handle a valid message from the machine. A damaged one gets no reply, as with real devices."""
 
     @abstractmethod
@@ -247,7 +247,7 @@ class Twin(ABC, Generic[M]):
         self.note(f"heard {data.hex(' ')}")
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):
-                self.received(item)
+                self.process_message(item)
         self.changed()
 
     def _send(self, data: bytes) -> None:

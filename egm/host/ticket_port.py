@@ -109,7 +109,7 @@ class HostTickets:
         If the ticket already has this number, nothing changes and the number counts as accepted.
         """
         desk, request = self._machine.installed(TicketDesk), self.number_request
-        is_known = desk is not None and desk.knows(number)
+        is_known = desk is not None and desk.has_ticket(number)
         if request is None:
             return NumberAnswer.TAKEN if is_known else NumberAnswer.NOT_WAITING
         if is_known or not is_system(number):
@@ -230,12 +230,12 @@ class HostTickets:
         secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
 
-    def unread(self) -> Validated | None:
+    def find_oldest_unread(self) -> Validated | None:
         """Return the oldest printed ticket that the host has not read, or None."""
         indices = list_unread_indices(self._machine.journal)
-        return self.at(indices[0]) if indices else None
+        return self.find_ticket(indices[0]) if indices else None
 
-    def at(self, index: int) -> Validated | None:
+    def find_ticket(self, index: int) -> Validated | None:
         """Return the printed ticket at an index (1 to 31) of the ring that the host reads, or None."""
         issue_id = pay_out_in_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
@@ -252,7 +252,7 @@ class HostTickets:
 
     def read(self, number: str) -> None:
         """Record durably that the host has read its oldest unread printed ticket; ignore any other ticket number."""
-        oldest = self.unread()
+        oldest = self.find_oldest_unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(VOUCHER_READ, state=build_next_read_state(self._machine.journal))
             self._machine.component(TicketDesk).mark_reported(number)
@@ -270,7 +270,7 @@ class HostTickets:
 
         ``outranked``: terms that were set by the newer kind of message stay as they are.
         """
-        terms = find_ticket_terms(self._machine).changed(changes, outranked=outranked)
+        terms = find_ticket_terms(self._machine).with_changes(changes, outranked=outranked)
         if terms != find_ticket_terms(self._machine):
             self._machine.post(
                 TICKET_TERMS_CHANGED,

@@ -174,7 +174,7 @@ def _complete_tickets(machine: Machine, desk: TicketDesk) -> None:
     open_ids = _list_ids_in_progress(machine)
     for record in unfinished.tickets:
         if has_ended(machine.journal, f"{record.issue_id}.printed"):
-            desk.printed(record.ticket.number)
+            desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
@@ -204,7 +204,7 @@ def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
         for record in desk.list_unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
-            if not machine.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
+            if not machine.journal.has_transaction(f"{record.issue_id}.printed") and len(unread) < RING:
                 _add_to_ring(machine, record)  # printed before a memory clear, which erased that it is unread
                 unread.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger

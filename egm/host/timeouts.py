@@ -44,7 +44,7 @@ class HostTimeouts:
             if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
                 self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
-    def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
         waits = dict(self.waits())
         for name in self._timers.keys() - waits.keys():

@@ -132,7 +132,7 @@ class HostTransfers:
     def _has_moved(self, identifier: str) -> bool:
         """Return whether a transfer has already moved value, in this journal or in one before a memory clear."""
         return (
-            self._machine.journal.knows(format_entry_id(identifier))
+            self._machine.journal.has_transaction(format_entry_id(identifier))
             or compute_short_digest(identifier) in self._moved_before
         )
 
@@ -209,7 +209,7 @@ class HostTransfers:
             self._machine.post(AFT_RESULT_READ, state={HostKey.TRANSFER: replace(transfer, told=True)})
 
     # ------------------------------------------------------------------ what is possible now
-    def possible(self, kind: TransferKind) -> bool:
+    def can_execute(self, kind: TransferKind) -> bool:
         """Return whether a transfer of this kind could be executed now or after the current game."""
         is_executable = self._engine.state in _FREE or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:

@@ -58,7 +58,7 @@ class ClockWatch:
         elif doubted is None and has_fault:
             self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=FAULT)))
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """Ignore changes of the machine: they do not concern the clock."""
 
 

@@ -40,7 +40,7 @@ class HardMeters:
                 await self._news.wait()
             await asyncio.sleep(_FOLLOW_SECONDS)
 
-    def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
         """Trigger another update of the mechanical counters after a change of the machine."""
         self._news.set()
 

@@ -43,7 +43,7 @@ class MemoryWatch:
             except TimeoutError:
                 continue
 
-    def changed(self, _: Snapshot) -> None:
+    def process_change(self, _: Snapshot) -> None:
         """Trigger a check of the media if a new cause of a fault has appeared."""
         if self._find_causes().keys() - self._machine.faults.keys():
             self._requested.set()

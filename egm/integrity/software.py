@@ -165,7 +165,7 @@ class Reverification:
             self._requested.clear()
             await self._verifier.examine_again(self._why)
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
         if set(self._doors) - set(now.doors_open):
             self._request("door_closed")

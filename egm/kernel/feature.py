@@ -109,7 +109,7 @@ class Features:
             service for feature in self.all for make in feature.position_services for service in make(context)
         )
 
-    def offered(self, kind: type[T]) -> tuple[T, ...]:
+    def list_contributions(self, kind: type[T]) -> tuple[T, ...]:
         """Return every contribution of the given class that features make to other features."""
         return tuple(offer for feature in self.all for offer in feature.offers if isinstance(offer, kind))
 

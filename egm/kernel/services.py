@@ -38,7 +38,7 @@ class Attachment(Protocol):
         """Run the service until cancelled. An exception that escapes stops the machine, which is then restarted."""
         ...
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """React to a durable change of the machine; ``now`` is its snapshot after the change.
 
         It is called on the machine's event loop, after each event and soon after an entry that is written

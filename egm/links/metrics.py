@@ -117,7 +117,7 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
         if _SINCE not in meter:
             _add_sample(families, build_series(meter), value)
-    split = {meter: reading.by(meter, "game") for meter in _BY_GAME}
+    split = {meter: reading.split_by(meter, "game") for meter in _BY_GAME}
     for game in sorted(set().union(*split.values())):
         for meter, parts in split.items():
             series = build_series(meter)
@@ -170,7 +170,7 @@ class _QuietHandler(WSGIRequestHandler):
         """Read an HTTP request for metrics, and mark its connection as not to be closed in favour of another."""
         is_complete = super().parse_request()
         if isinstance(self.server, _MetricsServer):
-            self.server.heard(self.connection)
+            self.server.mark_request_complete(self.connection)
         return is_complete
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
@@ -193,7 +193,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         self._unread_requests: dict[socket, None] = {}
         super().__init__(address, _QuietHandler)
 
-    def heard(self, request: socket) -> None:
+    def mark_request_complete(self, request: socket) -> None:
         """Mark a connection whose request is complete, so that it is not closed in favour of another."""
         self._unread_requests.pop(request, None)
 
@@ -217,7 +217,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             end.cancel()
-            self.heard(request)
+            self.mark_request_complete(request)
             self._slots.release()
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -95,7 +95,7 @@ class Monitoring:
                 self._context.handle(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN)))
             return exporter
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """Schedule a new reading of the metrics."""
         self._now = now
         self._read_in(_FOLLOW_SECONDS)

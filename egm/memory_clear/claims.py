@@ -438,7 +438,7 @@ def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, s
 
     The keys of added features are included.
     """
-    return {**CLAIMS, **{maker.key: maker.make for maker in features.offered(ClaimMaker)}}
+    return {**CLAIMS, **{maker.key: maker.make for maker in features.list_contributions(ClaimMaker)}}
 
 
 #: Claim makers by key, in the order in which they are called. A game takes its claims along.

@@ -62,7 +62,7 @@ class Evidence:
         """The profile in force at the last power-up."""
         self._counted: dict[str, int] = {}
 
-    def see(self, entry: StoredEntry) -> None:
+    def visit(self, entry: StoredEntry) -> None:
         """Update the evidence for memory-clear claims with one journal entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
@@ -122,7 +122,7 @@ class Evidence:
             choice = from_json(GameChoice, entry.record, where)
             if (game := self.games.get(choice.play_id)) is not None:
                 staked = (*(game.staked or ()), *_list_stakes(entry))
-                self._note_steps(replace(game.after(choice), staked=staked))
+                self._note_steps(replace(game.with_step(choice), staked=staked))
             return
         if entry.kind == _PUSH:
             play_id = entry.id.rpartition(".")[0]

@@ -22,7 +22,7 @@ def compute_short_digest(identifier: str) -> str:
 
 def has_ended(journal: JournalView, entry_id: str) -> bool:
     """Return whether a ticket's last entry is in this journal, or was in the one before a memory clear."""
-    if journal.knows(entry_id):
+    if journal.has_transaction(entry_id):
         return True
     carried = next(journal.entries("clear.kept", limit=1), None)
     record = None if carried is None else carried.record

@@ -66,7 +66,7 @@ class PaperLedger:
         self._machine = machine
         self._handle = handle
 
-    def pending(self) -> EscrowRecord | None:
+    def find_open(self) -> EscrowRecord | None:
         """Return the bill or ticket whose stacking the acceptor has not finished, or None."""
         paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
@@ -90,7 +90,7 @@ class PaperLedger:
 
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
-        check_invariant(self.pending() is None, "a second bill or ticket was ordered into the box")
+        check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
             paper_id = self._machine.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
@@ -139,7 +139,7 @@ class PaperLedger:
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
         )
         self._handle(EventType.BILL_NOT_STACKED, why=why)
-        check_invariant(self.pending() is None, "a returned bill or ticket is still open")
+        check_invariant(self.find_open() is None, "a returned bill or ticket is still open")
 
     def dispute_lost_paper(self, why: str) -> None:
         """Open a dispute about an ordered bill or ticket of which it is unknown whether it was stacked or returned."""
@@ -147,13 +147,13 @@ class PaperLedger:
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
         )
         self._handle(EventType.BILL_LOST, why=why)
-        check_invariant(self.pending() is None, "a disputed bill or ticket is still open")
+        check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
     def dispute_unordered_stacking(self, why: str, most_cents: int) -> None:
         """Open a dispute about a bill or ticket that the acceptor stacked without an order."""
         self._handle(EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=most_cents)
 
-    def moving(self, *, outward: bool) -> None:
+    def record_direction(self, *, outward: bool) -> None:
         """Record the acceptor's report that the bill or ticket moves out, to the player, or in, to the box."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
@@ -168,7 +168,7 @@ class PaperLedger:
 
     def _find_phase(self) -> EscrowPhase | None:
         """Return how far the stacking of the open bill or ticket has come, or None if none is being stacked."""
-        record = self.pending()
+        record = self.find_open()
         return None if record is None else record.phase
 
 
@@ -182,7 +182,7 @@ class PrintJobLedger:
         self._machine = machine
         self._handle = handle
 
-    def pending(self) -> PrintRecord | None:
+    def find_open(self) -> PrintRecord | None:
         """Return the print job that the printer has not finished, or None.
 
         A disputed ticket is not returned, because staff and not the printer decide on it.
@@ -192,9 +192,9 @@ class PrintJobLedger:
             return None
         return PrintRecord(job=job, state=self._open_record().state)
 
-    def opened(self, job: TicketJob) -> None:
+    def open_ticket(self, job: TicketJob) -> None:
         """Record the print job that the printer's driver has accepted."""
-        check_invariant(self.pending() is None, "a second ticket was given to the printer")
+        check_invariant(self.find_open() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
@@ -221,7 +221,7 @@ class PrintJobLedger:
             )
         elif state is PrintState.DISPUTED:
             self._handle(EventType.TICKET_FAILED, why=detail, may_be_printed=True)
-            check_invariant(self.pending() is None, "a ticket that may be printed was not put in dispute")
+            check_invariant(self.find_open() is None, "a ticket that may be printed was not put in dispute")
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
         else:
@@ -245,13 +245,13 @@ class HopperLedger:
         self._machine = machine
         self._handle = handle
 
-    def pending(self) -> PayoutRecord | None:
+    def find_open(self) -> PayoutRecord | None:
         """Return the hopper payout that is not finished, or None."""
         return self._machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
 
-    def ordered(self, record: PayoutRecord) -> None:
+    def open_payout(self, record: PayoutRecord) -> None:
         """Record the coin payout before the driver sends it to the hopper."""
-        check_invariant(self.pending() is None, "a second payout was ordered from the hopper")
+        check_invariant(self.find_open() is None, "a second payout was ordered from the hopper")
         self._machine.post(COINS_ORDERED, state={MoneyKey.HOPPER: record})
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
@@ -264,18 +264,18 @@ class HopperLedger:
             state={MoneyKey.HOPPER: replace(payout, paid_coins=paid_coins)},
         )
 
-    def finished(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
+    def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
         """End the hopper payout with the number of coins counted out.
 
         If ``uncertainty`` has a text, it is unknown whether more coins have left, for the reason that it states.
         """
         self._require_open_payout(payout_id)
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=uncertainty)
-        check_invariant(self.pending() is None, "a finished payout was not settled")
+        check_invariant(self.find_open() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
         """Close a cash-out whose coins were never ordered from the hopper. A test, which has no record, is ignored."""
-        check_invariant(self.pending() is None, "a payout was reported as not ordered while one is open")
+        check_invariant(self.find_open() is None, "a payout was reported as not ordered while one is open")
         if not is_test(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
             check_invariant(
@@ -288,7 +288,7 @@ class HopperLedger:
 
     def _require_open_payout(self, payout_id: str) -> None:
         """Raise InvariantError unless the hopper's open payout is the one with this id."""
-        payout = self.pending()
+        payout = self.find_open()
         check_invariant(
             payout is not None and payout.payout_id == payout_id, "the hopper reported on another payout"
         )

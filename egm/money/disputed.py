@@ -75,7 +75,7 @@ class DisputedAmount:
     kind: str = ""
 
     @classmethod
-    def about(
+    def create(
         cls,
         machine: Machine,
         device: str,

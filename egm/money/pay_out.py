@@ -258,7 +258,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
             **build_anchor_state(machine),
         },
     )
-    machine.component(TicketDesk).printed(number)
+    machine.component(TicketDesk).record_printed(number)
     keep_head(machine)
     machine.notice = Notice(code="ticket_printed", values={"amount_cents": pay_out.amount_cents})
 
@@ -284,7 +284,7 @@ def give_ticket_up(machine: Machine, event: Event) -> None:
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
     """Open a dispute about a ticket of which it is unknown whether it was printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
-    amount = DisputedAmount.about(
+    amount = DisputedAmount.create(
         machine,
         "ticket_printer",
         why,
@@ -464,7 +464,7 @@ def post_coins(machine: Machine, _: Event) -> None:
     counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents
     if unposted.doubt and paid_cents < unposted.amount_cents:
         unaccounted_cents = unposted.amount_cents - paid_cents
-        amount = DisputedAmount.about(
+        amount = DisputedAmount.create(
             machine,
             "hopper",
             unposted.doubt,
@@ -499,7 +499,7 @@ def record_stray_coins(machine: Machine, event: Event) -> None:
     strayed = event.of(CoinsStrayed)
     cents = strayed.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    stray = DisputedAmount.about(machine, "hopper", strayed.why)
+    stray = DisputedAmount.create(machine, "hopper", strayed.why)
     open_dispute(machine, stray, flows)
     disputed.finish_disputes(machine)
 

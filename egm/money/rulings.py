@@ -115,7 +115,7 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
     """Void an unclaimed hand-pay; :func:`end_rulings` then posts its amount to the register of unclaimed money."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     handpay_reservation = next(
-        reservation for reservation in machine.journal.pending() if reservation.id == handpay.id
+        reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
     )
     story = OrphanHandpay(
         **build_ruling_details(machine, event),

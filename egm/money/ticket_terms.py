@@ -41,7 +41,7 @@ class TicketTerms:
     said: tuple[str, ...] = ()
     """Names of the terms set by a message of the newer kind: a message of the older kind must not change them."""
 
-    def changed(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
+    def with_changes(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
         """Return the ticket terms with a host's changes applied.
 
         With ``outranked``, terms that a newer kind of message set stay.

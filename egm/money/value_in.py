@@ -212,7 +212,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
 
 def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Open a dispute about a stacked ticket that the cashier has redeemed, or that no ticket ledger can confirm."""
-    disputed = DisputedAmount.about(
+    disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
         f"ticket {paper.ticket} is in the box, but this machine no longer holds its lock",
@@ -232,7 +232,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
     """Return the kind of credit that the ticket being stacked becomes, as its reservation says."""
     ticket_reservation = next(
-        reservation for reservation in machine.journal.pending() if reservation.id == paper.id
+        reservation for reservation in machine.journal.list_pending() if reservation.id == paper.id
     )
     return ticket_reservation.transfers[0].source.rpartition(":")[2]
 
@@ -253,7 +253,7 @@ def dispute_bill(machine: Machine, event: Event) -> None:
     """
     paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), event.of(PaperNotStacked).why
     kind = _find_credit_kind(machine, paper) if paper.ticket else ""
-    disputed = DisputedAmount.about(
+    disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
         why,
@@ -289,7 +289,9 @@ def _void_reservation(
 def dispute_amount(machine: Machine, event: Event) -> None:
     """Open a dispute about money that a device, such as the bill acceptor, took without an order."""
     unordered = event.of(UnorderedValue)
-    disputed = DisputedAmount.about(machine, unordered.device, unordered.why, most_cents=unordered.most_cents)
+    disputed = DisputedAmount.create(
+        machine, unordered.device, unordered.why, most_cents=unordered.most_cents
+    )
     open_dispute(machine, disputed)
     finish_disputes(machine)
 
@@ -366,7 +368,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
     coins, uncredited = reported.coins, reported.disputed
     disputed = None
     if uncredited is not None:
-        disputed = DisputedAmount.about(
+        disputed = DisputedAmount.create(
             machine,
             "coin_acceptor",
             uncredited.why,

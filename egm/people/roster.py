@@ -134,12 +134,12 @@ class Roster:
         digest = self.pins.get(person_id, NOBODY)
         return self.get(person_id) if digest.matches(pin) else None
 
-    def since(self, number: int) -> tuple[Change, ...]:
+    def list_changes_after(self, number: int) -> tuple[Change, ...]:
         """Return the roster's changes after the change with this number."""
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
-    def added(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
+    def with_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
         """Enrol a person with a new PIN or a stored digest; return the new staff roster.
 
         The first person enrolled must be allowed to enrol others; otherwise nobody ever could. Raises

@@ -25,7 +25,7 @@ class CommonRound:
     wagers: Mapping[int, Wager] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
 
-    def at(self, number: int) -> Step | None:
+    def find_step(self, number: int) -> Step | None:
         """Return the round's step with this number, or None if no game of the round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
@@ -111,7 +111,7 @@ def step_known(machine: Machine, event: Event) -> bool:
     """Return whether the answer is one that another seat has recorded, so that it draws no new numbers."""
     game = open_game(machine)
     round_ = None if game is None else find_common_round(machine, game)
-    recorded = None if game is None or round_ is None else round_.at(len(game.steps))
+    recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))
     return recorded is not None and event.of(ChoiceRequest).value == recorded.choice
 
 
@@ -131,4 +131,6 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
         return True
     if round_ is None:
         return False
-    return round_.at(len(game.steps)) is None or (answering_seat is not None and step_known(machine, event))
+    return round_.find_step(len(game.steps)) is None or (
+        answering_seat is not None and step_known(machine, event)
+    )

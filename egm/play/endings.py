@@ -129,7 +129,7 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
     entry_id = f"{game.play_id}.double_up"
-    if stakes_cents and not machine.journal.knows(entry_id):  # otherwise posted before a power loss
+    if stakes_cents and not machine.journal.has_transaction(entry_id):  # otherwise posted before a power loss
         credit = machine.credit(CreditKind.CASHABLE)
         moves: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
@@ -180,7 +180,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
     """Return whether the game's returned stakes are posted already, because the power failed before the game's end."""
-    return game.returned or machine.journal.knows(f"{game.play_id}.push")
+    return game.returned or machine.journal.has_transaction(f"{game.play_id}.push")
 
 
 def _build_closing_state(

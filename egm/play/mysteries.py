@@ -40,7 +40,7 @@ def record_mystery(machine: Machine, event: Event) -> None:
     """
     report = event.of(MysteryReported)
     level, prize = report.level, report.won
-    if machine.journal.knows(unproved.build_prize_entry_id(prize.claim)):
+    if machine.journal.has_transaction(unproved.build_prize_entry_id(prize.claim)):
         return
     current_game = open_game(machine)
     game = (
@@ -134,7 +134,7 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
 
 def _is_game_void(machine: Machine, game: GameRecord) -> bool:
     void = f"{game.play_id}.void"
-    return game.ended == GAME_VOID.kind or machine.journal.knows(void)
+    return game.ended == GAME_VOID.kind or machine.journal.has_transaction(void)
 
 
 def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:

@@ -60,7 +60,7 @@ def record_prizes_won(machine: Machine, game: GameRecord, prizes: Sequence[Prize
     """Record once a game's prizes in kind in the register of wins (FR68-20): machine, game, prize, stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
-        if not machine.journal.knows(entry_id):  # otherwise recorded before a power loss
+        if not machine.journal.has_transaction(entry_id):  # otherwise recorded before a power loss
             record = PrizesWon(
                 machine=machine.identity.serial,
                 play_id=game.play_id,
@@ -92,7 +92,9 @@ def prize_may_be_cash(machine: Machine, _: Event) -> bool:
 def exchange_prizes(machine: Machine, event: Event) -> None:
     """Exchange the owed prizes in kind for their stated value, which an attendant pays as part of a jackpot."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    reserved = next(reservation for reservation in machine.journal.pending() if reservation.id == handpay.id)
+    reserved = next(
+        reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
+    )
     value_cents = handpay.worth_cents - handpay.amount_cents
     money = replace(
         handpay,

@@ -173,7 +173,7 @@ def _apply_later_steps(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
     game = _read_start(play)
     for step in play.steps:
-        game = game.after(from_json(GameChoice, step.record, f"entry {step.sequence}, {step.kind}"))
+        game = game.with_step(from_json(GameChoice, step.record, f"entry {step.sequence}, {step.kind}"))
     return game
 
 

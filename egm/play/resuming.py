@@ -63,7 +63,7 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "Conversation | Re
 def _note_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
     """Record once that a decided game does not replay; it is paid as recorded."""
     entry_id = f"{game.play_id}.differs"
-    if not machine.journal.knows(entry_id):
+    if not machine.journal.has_transaction(entry_id):
         machine.post(
             GAME_DIFFERS,
             GameDiffers(play_id=game.play_id, why=str(error), win_cents=game.returned_cents),

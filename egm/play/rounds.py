@@ -153,7 +153,7 @@ def start_game(machine: Machine, _: Event) -> None:
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
     step = _take_step(
-        machine, conversation, None, progressive_round, None if round_ is None else round_.at(0)
+        machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
     )
     game = GameRecord(
         play_id=play_id,
@@ -216,7 +216,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
     step = _take_step(
-        machine, conversation, choice, progressive_round, None if round_ is None else round_.at(number)
+        machine, conversation, choice, progressive_round, None if round_ is None else round_.find_step(number)
     )
     game_choice = GameChoice(
         play_id=game.play_id,
@@ -228,7 +228,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         hits=tuple(progressive_round.hits),
         round_id="" if round_ is None else round_.round_id,
     )
-    continued = game.after(game_choice)
+    continued = game.with_step(game_choice)
     transfers = (*staked, *progressive_round.transfers)
     machine.post(
         GAME_CHOICE,

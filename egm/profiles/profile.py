@@ -158,7 +158,7 @@ class Returns(_Table):
         own_minimum = self._of_machines.get(family)
         return Floor(self.tables.least, self.tables.applies_to) if own_minimum is None else Floor(own_minimum)
 
-    def most(self, family: str) -> Fraction | None:
+    def find_maximum(self, family: str) -> Fraction | None:
         """Return the maximum return allowed for a family of games, or None; table games may have a separate one."""
         if family in self._of_machines or self.tables.ceiling is None:
             return self.ceiling

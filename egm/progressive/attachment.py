@@ -104,16 +104,16 @@ class ProgressiveLink:
                 self._update_shown_amounts()
                 await asyncio.sleep(_TICK_SECONDS)
 
-    def changed(self, _: Snapshot) -> None:
+    def process_change(self, _: Snapshot) -> None:
         """Schedule sending what an event has made durable: a progressive contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ the face
-    def shown(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> Shown:
         """Return the amount that a linked progressive level shows now."""
-        return self._link.shown(pool, self._read_clock_ns())
+        return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
     def position(self, pool: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
@@ -129,17 +129,17 @@ class ProgressiveLink:
             since = self._machine.journal.sequence
         return ContributionStatus(counted=feeder.counted, since=since, falls=feeder.falls)
 
-    def decided(self, pool: str) -> int:
+    def find_last_decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
         return self._decided.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
-    def connected(self) -> None:
+    def handle_connection(self) -> None:
         """Enrol in every linked level, because the connection to the progressive controller is new."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
-        self._link.connected(f"{session}.{self._connections}", self._read_clock_ns())
+        self._link.enrol_levels(f"{session}.{self._connections}", self._read_clock_ns())
         self._schedule_send_and_submit()
 
     def disconnected(self, why: str) -> None:
@@ -148,7 +148,7 @@ class ProgressiveLink:
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(why=why))
         self._schedule_send_and_submit()
 
-    def received(self, message: FromController) -> None:
+    def process_message(self, message: FromController) -> None:
         """Process a message of the progressive controller."""
         self._link.receive(message, self._read_clock_ns())
         self._schedule_send_and_submit()
@@ -166,11 +166,11 @@ class ProgressiveLink:
             mark = self._read_mark(level)
             if mark.sequence > feeder.last:
                 for contribution in self._list_new_contributions(level, feeder.last, mark):
-                    self._link.contributed(contribution, now_ns)
+                    self._link.queue_contribution(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.claims():
             if claim not in claims:
-                self._link.forget(claim)
+                self._link.drop_claim(claim)
         for claim, stored in claims.items():
             self._read_claim(claim, stored, now_ns)
 
@@ -194,10 +194,10 @@ class ProgressiveLink:
                 amount_cents=record.amount_cents or 0,
                 way=record.way,
             )
-            self._link.paid(commit, claim, now_ns)
+            self._link.report_payment(commit, claim, now_ns)
             return
         if record.mystery:
-            self._link.won(claim, now_ns)
+            self._link.open_claim(claim, now_ns)
             return
         self._link.hit(claim, now_ns)
         if record.amount_cents is not None:
@@ -324,7 +324,7 @@ class ProgressiveLink:
 
     def _note_decided(self, level: str, sequence: int) -> None:
         """Store up to which contribution a level's mystery results are known, so that a waiting game may end."""
-        if sequence > self.decided(level):
+        if sequence > self.find_last_decided(level):
             self._decided[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
@@ -338,7 +338,7 @@ class ProgressiveLink:
 
     def _update_shown_amounts(self) -> None:
         """Show the present amounts of the progressive levels; disable or enable the machine as the profile requires."""
-        amounts = {level: self.shown(level) for level in self._link.feeders}
+        amounts = {level: self.find_displayed_amount(level) for level in self._link.feeders}
         if amounts == self._last_shown:
             return
         for level, shown_amount in amounts.items():

@@ -93,7 +93,7 @@ def find_bet(machine: Machine, selection: Selection) -> Bet | None:
         limit_cents = machine.profile.play.win_limit_cents
         if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
             return None
-        return Bet(at, wager, cents, machine.component(Pools).played(game, wager, cents), table)
+        return Bet(at, wager, cents, machine.component(Pools).list_pools_of(game, wager, cents), table)
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None
 

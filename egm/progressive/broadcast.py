@@ -43,10 +43,10 @@ class Broadcasts:
             self._record_changes()
             await asyncio.sleep(_TICK_SECONDS)
 
-    def changed(self, _: Snapshot) -> None:
+    def process_change(self, _: Snapshot) -> None:
         """Do nothing: no change of the machine concerns a broadcast level."""
 
-    def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
+    def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
         """Store a host's broadcast: the amounts of a group's levels. Levels that no game here plays for are ignored."""
         for level, amount_cents in amounts_cents.items():
             name = f"sas.{group}.{level}"
@@ -58,7 +58,7 @@ class Broadcasts:
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
 
-    def shown(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> Shown:
         """Return the amount that a broadcast level shows: the last one received."""
         received = self._amounts.get(pool)
         if received is None:
@@ -69,7 +69,7 @@ class Broadcasts:
 
     def _record_changes(self) -> None:
         """Record which progressive levels are received again or no longer; update the machine if any has changed."""
-        amounts = {level: self.shown(level) for level in self._levels}
+        amounts = {level: self.find_displayed_amount(level) for level in self._levels}
         if amounts == self._last_shown:
             return
         for level, shown in amounts.items():

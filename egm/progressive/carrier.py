@@ -8,7 +8,7 @@ from egm.progressive.messages import FromController, FromMachine
 class CarrierListener(Protocol):
     """Receiver of what a carrier reports about the controller's line. Its methods are called on the machine's loop."""
 
-    def connected(self) -> None:
+    def handle_connection(self) -> None:
         """Handle a new connection to the progressive controller; called again after each interruption."""
         ...
 
@@ -16,7 +16,7 @@ class CarrierListener(Protocol):
         """Handle the loss of the connection to the progressive controller."""
         ...
 
-    def received(self, message: FromController) -> None:
+    def process_message(self, message: FromController) -> None:
         """Handle a message of the progressive controller. Messages may arrive twice, late, and out of order."""
         ...
 

@@ -36,7 +36,7 @@ class ContributionStatus:
 class LevelDisplay(Protocol):
     """Source of the amounts that linked progressive levels show, as last received."""
 
-    def shown(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> Shown:
         """Return the amount that a linked level shows now; zero and down if it was never received."""
         ...
 
@@ -48,7 +48,7 @@ class LinkedLevels(LevelDisplay, Protocol):
         """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
         ...
 
-    def decided(self, pool: str) -> int:
+    def find_last_decided(self, pool: str) -> int:
         """Return the sequence number of the last contribution to a level whose mystery result is known and recorded."""
         ...
 
@@ -56,7 +56,7 @@ class LinkedLevels(LevelDisplay, Protocol):
 class BroadcastLevels(LevelDisplay, Protocol):
     """Source of the levels whose amounts a SAS host broadcasts."""
 
-    def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
+    def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
         """Store a host's broadcast: the displayed amounts of a group's levels, minor units."""
         ...
 

@@ -119,7 +119,7 @@ class Answer:
     authority: str
     signature: str = ""
 
-    def signed(self, authority: Ed25519PrivateKey) -> Self:
+    def with_signature(self, authority: Ed25519PrivateKey) -> Self:
         """Return a copy of the answer to a certificate request, signed by the controller's authority."""
         return replace(self, signature=authority.sign(self._encode_content()).hex())
 

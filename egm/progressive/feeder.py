@@ -96,7 +96,7 @@ class Feeder:
             return Reason.OTHER_TERMS, why
         return None
 
-    def shown(self, now_ns: int, stale_ns: int) -> Shown:
+    def find_displayed_amount(self, now_ns: int, stale_ns: int) -> Shown:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.joined or self.heard_ns is None:
             return Shown(self.amount_cents, Status.DOWN)
@@ -136,7 +136,7 @@ class Feeder:
         self.counted = max(self.counted, sequence)
         self.sent = max(self.sent, self.counted)
 
-    def due(self, now_ns: int) -> list[Contribution]:
+    def list_due_contributions(self, now_ns: int) -> list[Contribution]:
         """Return the contributions to send to the controller now, within the window of uncounted ones.
 
         These are the new ones; if the controller has not counted the previous ones in time, they are sent

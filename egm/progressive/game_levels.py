@@ -191,7 +191,7 @@ def find_mark(machine: Machine, pool: str) -> LinkMark:
     position = None if link is None else link.position(pool)
     if link is None or position is None:
         return mark
-    shown_cents = link.shown(pool).amount_cents
+    shown_cents = link.find_displayed_amount(pool).amount_cents
     return LinkMark(sequence=mark.sequence, shown_cents=shown_cents, **asdict(position))
 
 
@@ -322,7 +322,7 @@ def register_hit(
     broadcast: bool = False,
 ) -> None:
     """Write one progressive hit into the win register, once: ``entry_id`` is the id of the hit's own entry."""
-    if machine.journal.knows(entry_id):  # the power failed between this entry and the game's end
+    if machine.journal.has_transaction(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
         BROADCAST_LEVEL_HIT if broadcast else LEVEL_HIT,
@@ -400,7 +400,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
         and share.sequence is not None
         and pool.keeper is Keeper.CONTROLLER
         and pool.definition.terms.mystery
-        and (link is None or link.decided(pool.id) < share.sequence)
+        and (link is None or link.find_last_decided(pool.id) < share.sequence)
     )
 
 

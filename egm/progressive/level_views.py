@@ -26,7 +26,7 @@ def find_shown(machine: Machine, pool: Pool) -> Shown:
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
     displays = machine.component(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link
-    return Shown(0, Status.DOWN) if face is None else face.shown(pool.id)
+    return Shown(0, Status.DOWN) if face is None else face.find_displayed_amount(pool.id)
 
 
 def list_played_levels(machine: Machine) -> tuple[Pool, ...]:

@@ -184,12 +184,12 @@ class Link:
         self._news: list[News] = []
 
     # ------------------------------------------------------------------ what is asked of it
-    def shown(self, level: str, now_ns: int) -> Shown:
+    def find_displayed_amount(self, level: str, now_ns: int) -> Shown:
         """Return the amount that the machine displays for a linked level now."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
-        return feeder.shown(now_ns, self._stale_ns)
+        return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
     def claims(self) -> dict[str, Phase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
@@ -221,7 +221,7 @@ class Link:
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.falls = amount_cents, falls
 
-    def contributed(self, contribution: Contribution, now_ns: int) -> None:
+    def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which is durable on the machine, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level]
         if contribution.sequence == feeder.last + 1:
@@ -233,7 +233,7 @@ class Link:
         self._open.setdefault(claim.claim, _OpenClaim(claim))
         self._send_due_claim(claim.claim, now_ns)
 
-    def won(self, claim: Claim, now_ns: int) -> None:
+    def open_claim(self, claim: Claim, now_ns: int) -> None:
         """Open the claim for a mystery win that is durable on the machine. Its amount is known already."""
         self._open.setdefault(claim.claim, _OpenClaim(claim, awarded=True))
         self._send_due_claim(claim.claim, now_ns)
@@ -243,20 +243,20 @@ class Link:
         if claim in self._open:
             self._open[claim].awarded = True
 
-    def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
+    def report_payment(self, commit: Commit, claim: Claim, now_ns: int) -> None:
         """Note that the award of a progressive claim is paid durably, so that the payment is sent to the controller."""
         entry = self._open.setdefault(commit.claim, _OpenClaim(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
         self._send_due_claim(commit.claim, now_ns)
 
-    def forget(self, claim: str) -> None:
+    def drop_claim(self, claim: str) -> None:
         """Drop a progressive claim whose end is durable on the machine; later messages about it are ignored."""
         self._open.pop(claim, None)
         self._closed_claims.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
-    def connected(self, nonce: str, now_ns: int) -> None:
+    def enrol_levels(self, nonce: str, now_ns: int) -> None:
         """Enrol in every linked level over a new connection to the progressive controller.
 
         ``nonce`` is new for every connection.
@@ -384,7 +384,7 @@ class Link:
     def _send_contributions(self, feeder: Feeder, now_ns: int) -> None:
         """Send the contributions to a progressive level that are due now."""
         if self._connected:
-            self._to_send += feeder.due(now_ns)
+            self._to_send += feeder.list_due_contributions(now_ns)
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:

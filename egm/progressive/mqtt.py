@@ -68,7 +68,7 @@ class MqttCarrier:
             await line.subscribe(topics.build_downlink_topic(self._machine))
             outbox: Waiting[FromMachine] = Waiting()
             self._outbox = outbox
-            listener.connected()
+            listener.handle_connection()
             try:
                 await run_together(self._hear(line, listener), self._send_all(line, outbox))
             except aiomqtt.MqttError as error:
@@ -104,7 +104,7 @@ class MqttCarrier:
             except ProgressiveMessageError as error:
                 listener.misunderstood(str(error))
             else:
-                listener.received(update)
+                listener.process_message(update)
 
     async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
         """Publish the queued messages; wait for a receipt of each, except for contributions."""

@@ -61,7 +61,7 @@ class Pools:
             raise NoPoolError(f"progressive level {twice}: two levels of this machine name it")
         self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in all_pools}
 
-    def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
+    def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
         """Return the progressive pools that a wager feeds and can win.
 
         Raises :class:`NoPoolError` if one is not configured.
@@ -166,7 +166,7 @@ def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination
     """Return whether a game's bet of ``credits_`` plays only for configured progressive levels, at valid stakes."""
     try:
         wager = game.wager(credits_)
-        pools.played(game, wager, denomination_cents)
+        pools.list_pools_of(game, wager, denomination_cents)
     except (NoPoolError, PaytableError):
         return False
     return has_prescribed_amounts(game, wager, denomination_cents)

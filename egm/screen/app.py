@@ -136,7 +136,7 @@ class App:
         if target is not None:
             self.surface.picture.draw(target, self.view)
             self.surface.show()
-            self.surface.set_text(self.surface.picture.words(self.view))
+            self.surface.set_text(self.surface.picture.read_aloud(self.view))
         if now >= self._alive_at:
             self._alive_at = now + ALIVE_SECONDS
             notify(GOES_ON if self._is_started else f"{READY}\n{GOES_ON}")

@@ -356,7 +356,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
     if marked and game is not None:
-        return marks.request_slip_bet(game, view.slip.staked(options[index], common), options[index])
+        return marks.request_slip_bet(game, view.slip.with_stake(options[index], common), options[index])
     if game is not None:
         return (marks.request_form(marks.find_current_form(game, view.snapshot), options[index]),)
     return (Intent(name="bet", value=options[index]),)

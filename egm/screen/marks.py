@@ -44,7 +44,7 @@ class Slip:
         last = stakes[-1] if stakes else common
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
-    def staked(self, stake: int, common: int) -> "Slip":
+    def with_stake(self, stake: int, common: int) -> "Slip":
         """Return the slip with ``stake`` on the current card; ``common`` is the stake of cards without their own."""
         stakes = list(self.list_card_stakes(common))
         stakes[self.card] = stake

@@ -195,7 +195,7 @@ class Painter:
                 pixels -= max(1, pixels // 24)
         return pixels
 
-    def words(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
+    def render_text(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
         """Return the text as a premultiplied surface, at most ``width`` units wide.
 
         The middle of its height is the middle of its capitals.
@@ -242,7 +242,7 @@ class Painter:
         alpha: float = 1.0,
     ) -> pygame.Rect:
         """Write one line: ``at`` is its middle height and its left, centre or right. Returns its box."""
-        surface = self.words(words, style, width)
+        surface = self.render_text(words, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         text_box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())

@@ -113,7 +113,7 @@ class Picture:
                 replace(stage, lit=True)
             )  # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
 
-    def words(self, view: View) -> str:
+    def read_aloud(self, view: View) -> str:
         """Return the picture's text for screen readers.
 
         For a service page or the game menu: its list and the focused target. Otherwise: why play has stopped,

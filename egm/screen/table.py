@@ -244,7 +244,7 @@ class Chips:
         """Return the total of the newly staked credits, without standing bets."""
         return sum(each for each in self.bets.values() if each > 0)
 
-    def changed(self, bets: Bets, touched: str = "") -> "Chips":
+    def with_bets(self, bets: Bets, touched: str = "") -> "Chips":
         """Return the chips with these bets instead; the previous bets can be restored by undo."""
         laid_bets = {spot: each for spot, each in bets.items() if each}
         undo_history = (*self.before, self.bets)[-_UNDO:]
@@ -278,7 +278,7 @@ class Limits:
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
 
-    def on(self, bets: Bets, spot: str | None) -> int:
+    def find_bet(self, bets: Bets, spot: str | None) -> int:
         """Return the bet on a spot in credits, new and standing; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
@@ -286,13 +286,13 @@ class Limits:
         """Return the maximum bet on a spot: its own limit or the venue's, whatever other bets there are."""
         return spot.most if self.most_here is None else min(spot.most, self.most_here)
 
-    def most(self, spot: Spot, bets: Bets) -> int:
+    def find_maximum(self, spot: Spot, bets: Bets) -> int:
         """Return the maximum bet on a spot beside these bets: it may also be a multiple of the bet it depends on."""
         times = spot.most_times
         return (
             self.maximum(spot)
             if times is None
-            else min(self.maximum(spot), times * self.on(bets, spot.needs))
+            else min(self.maximum(spot), times * self.find_bet(bets, spot.needs))
         )
 
     def room(self, bets: Bets) -> int | None:
@@ -366,7 +366,7 @@ def place_chips(
         bets[name] = new_credits
     bets = _update_dependent_bets(table, bets, limits)
     why = _find_exceeded_limit(table, bets, limits)
-    return replace(chips, explained_spot=spots[0], refused=why) if why else chips.changed(bets, spots[0])
+    return replace(chips, explained_spot=spots[0], refused=why) if why else chips.with_bets(bets, spots[0])
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
@@ -423,7 +423,7 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: Limits) 
         value = _find_needed_bet(spot, bets, limits) // spot.share - stood - now
     new_credits = max(stood + now + value, spot.least) - stood
     new_credits = -(-new_credits // spot.step) * spot.step
-    new_credits = min(new_credits, (limits.most(spot, bets) - stood) // spot.step * spot.step)
+    new_credits = min(new_credits, (limits.find_maximum(spot, bets) - stood) // spot.step * spot.step)
     if new_credits <= now or stood + new_credits < spot.least:
         return now, "most"
     why = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
@@ -475,10 +475,10 @@ def _remove_bet(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
         other_spot = limits.spot(table.spots[name])
         if credits_ > 0 and (
             find_closed_reason(other_spot, bets, limits)[0]
-            or limits.on(bets, name) > limits.most(other_spot, bets)
+            or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)
         ):
             return replace(chips, explained_spot=spot, refused="needed")
-    return chips.changed(bets, spot)
+    return chips.with_bets(bets, spot)
 
 
 def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> bool | None:
@@ -492,7 +492,7 @@ def is_bet_playing(table: Table, chips: Chips, spot: str, limits: Limits) -> boo
 def _toggle_plays(table: Table, chips: Chips, spot: str, limits: Limits) -> Chips:
     """Toggle whether a bet on a spot plays on the next throw."""
     now = is_bet_playing(table, chips, spot, limits)
-    if now is None or limits.on(chips.bets, spot) <= 0:
+    if now is None or limits.find_bet(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
     return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
 
@@ -506,7 +506,7 @@ def undo_chips(chips: Chips) -> Chips:
 
 def clear_chips(chips: Chips) -> Chips:
     """Return the chips without any new bet; standing bets remain."""
-    return chips.changed({}) if chips.bets else replace(chips, refused="nothing")
+    return chips.with_bets({}) if chips.bets else replace(chips, refused="nothing")
 
 
 def repeat_last_bets(table: Table, chips: Chips, limits: Limits) -> Chips:
@@ -537,7 +537,7 @@ def _replace_bets(table: Table, chips: Chips, target_bets: Bets, limits: Limits)
     exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
     if exceeded_limit or why in {"credit", "raise"} or new_bets == chips.bets:
         return replace(chips, refused=exceeded_limit or why or "most")
-    return replace(chips.changed(new_bets), refused=why)
+    return replace(chips.with_bets(new_bets), refused=why)
 
 
 # ---------------------------------------------------------------------- the bet in force
@@ -563,7 +563,7 @@ def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tu
     Chips below the venue's minimum request an empty bet.
     """
     limits = build_limits(snapshot)
-    changes = {spot: now for spot, now in chips.plays.items() if limits.on(chips.bets, spot) > 0}
+    changes = {spot: now for spot, now in chips.plays.items() if limits.find_bet(chips.bets, spot) > 0}
     chips = replace(chips, clearing=chips.due)
     if is_under_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})

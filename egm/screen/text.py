@@ -156,7 +156,7 @@ class Texts:
             "code": lambda: self.code(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
-            "moment": lambda: self.moment(str(value)),
+            "moment": lambda: self.format_time(str(value)),
             "local": lambda: self.choose_translation(
                 {code: str(text) for code, text in values.items()}, str(value)
             ),
@@ -178,9 +178,9 @@ class Texts:
         if "count" not in values or not self.has(f"{key}_one"):
             return self.say(key, **values)
         others = {name: value for name, value in values.items() if name != "count"}
-        return self.counted(key, int(str(values["count"])), **others)
+        return self.format_count(key, int(str(values["count"])), **others)
 
-    def counted(self, key: str, count: int, **values: object) -> str:
+    def format_count(self, key: str, count: int, **values: object) -> str:
         """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""
         singular_key = f"{key}_one"
         words = {"count": self.number(count), **values}
@@ -220,7 +220,7 @@ class Texts:
         """Return the time of day in the language's short format, from an ISO 8601 UTC time."""
         return format_time(self._parse_local_time(time_utc), "short", locale=self.locale)
 
-    def moment(self, time_utc: str) -> str:
+    def format_time(self, time_utc: str) -> str:
         """Return date and time, which a line may break only between the two."""
         when = self._parse_local_time(time_utc)
         parts = (form(when, "medium", locale=self.locale) for form in (format_date, format_time))

@@ -172,7 +172,7 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_Row]]:
         return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
     spots, caught = list_keno_prizes(stage)
     rows = [_Row((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES]]
-    return texts.counted("keno.spots", spots), rows
+    return texts.format_count("keno.spots", spots), rows
 
 
 def _draw_prizes(stage: Stage, rect: Rect) -> None:

@@ -308,7 +308,7 @@ def list_available_bets(view: View) -> tuple[int, ...]:
         stake
         for stake in marks.list_permitted_stakes(game)
         if is_cost_within_limits(
-            snapshot, marks.compute_slip_cost(game, view.slip.staked(stake, common), stake)
+            snapshot, marks.compute_slip_cost(game, view.slip.with_stake(stake, common), stake)
         )
     )
 

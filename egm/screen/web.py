@@ -398,7 +398,7 @@ class Web:
         except (TimeoutError, ConnectionClosed):
             await viewer.close(CloseCode.TRY_AGAIN_LATER)
             return
-        if not self._access.knows(session):
+        if not self._access.is_authenticated(session):
             await viewer.close(CloseCode.POLICY_VIOLATION)
             return
         if isinstance(viewer, _Visitor):
@@ -426,7 +426,7 @@ class Web:
         now = self._loop.time()
         if now - self._vouched >= _VOUCH_SECONDS:
             self._vouched = now
-            self._access.knows(session)
+            self._access.is_authenticated(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
         """Store what the viewer's message reports; messages of an older viewer are ignored."""

@@ -104,7 +104,7 @@ class WebAccess:
         if path == "/link":
             is_own_origin = request.headers.get("Origin") == f"http://{host}"
             return None if is_own_origin else answer(HTTPStatus.FORBIDDEN, "Not from here.\n")
-        if path.startswith("/sound/") and self.knows(_read_session(request)):
+        if path.startswith("/sound/") and self.is_authenticated(_read_session(request)):
             family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
             data = self._sound_of(cue, family)
             return (
@@ -129,7 +129,7 @@ class WebAccess:
             return build_page_response(self._open_session())
         return answer(HTTPStatus.FORBIDDEN, _USED)
 
-    def knows(self, session: str) -> bool:
+    def is_authenticated(self, session: str) -> bool:
         """Return whether this session belongs to an authenticated browser, and renew it."""
         now = self._clock()
         self._sessions = [

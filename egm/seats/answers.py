@@ -43,7 +43,7 @@ def _find_next_recorded_step(table: SharedTable, seat: Seat) -> tuple[GameRecord
         return None
     game, decision = pending
     round_ = collect_round(seat.machine, game, [other_seat.machine for other_seat in table.seats.values()])
-    recorded = round_.at(len(game.steps))
+    recorded = round_.find_step(len(game.steps))
     if recorded is None:
         return None
     return game, _build_answer_event(seat, recorded.choice, decision)

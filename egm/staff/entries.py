@@ -130,7 +130,7 @@ class Options:
         """Return the operator's options as the journal stores them."""
         return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
 
-    def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
+    def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the offered denominations of a game; none if the game is off, all if the options leave none."""
         if game_id in self.off:
             return ()

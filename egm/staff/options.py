@@ -38,7 +38,7 @@ def apply_options(machine: Machine) -> None:
     """
     options, unfinished = Options.of(machine), open_game(machine)
     approved_cents = machine.component(InstalledGames).denominations_cents
-    offered = {game: options.offered(game, cents) for game, cents in approved_cents.items()}
+    offered = {game: options.list_denominations(game, cents) for game, cents in approved_cents.items()}
     if unfinished is not None and unfinished.game.id in offered:
         offered[unfinished.game.id] = approved_cents[unfinished.game.id]
     offered_cents = {game: cents for game, cents in offered.items() if cents} or dict(approved_cents)
@@ -82,7 +82,9 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
     if options is None:
         return False
     installed = machine.component(InstalledGames)
-    offered = {game: options.offered(game, cents) for game, cents in installed.denominations_cents.items()}
+    offered = {
+        game: options.list_denominations(game, cents) for game, cents in installed.denominations_cents.items()
+    }
     least_cents, most_cents = _compute_bet_bounds(machine, options)
     return any(
         least_cents <= bet * cents and game.round_cost(bet) * cents <= most_cents

@@ -36,7 +36,7 @@ class Workbench:
         self.taking = False
         self.inputs = {name for name in self.inputs if not name.startswith("button:")}
 
-    def hear(self, event: device.DeviceEvent) -> None:
+    def store_report(self, event: device.DeviceEvent) -> None:
         """Store a report of a device for the device's service page."""
         news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
         news.appendleft(_format_report(event))

@@ -64,7 +64,7 @@ class SmallController:
             for name, level in self.levels.items()
         ]
 
-    def hear(self, message: m.FromMachine) -> list[m.FromController]:
+    def process_message(self, message: m.FromMachine) -> list[m.FromController]:
         """Process a machine's message; return the replies."""
         match message:
             case m.Join():

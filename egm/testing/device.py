@@ -59,7 +59,7 @@ class DeviceRig:
         """Return whether the driver has ended by itself."""
         return self._task is not None and self._task.done()
 
-    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
+    async def advance_until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Advance time until the condition holds; fail after ``seconds``."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds

@@ -131,7 +131,7 @@ class Medium:
         self.dead, self.cut_at, self.operations = False, None, 0
 
     # ------------------------------------------------------------ what happens to files
-    def opened(self, path: Path, *, made: bool) -> _File:
+    def note_opened(self, path: Path, *, made: bool) -> _File:
         """Note that a file of the simulated medium was opened; with ``made``, it did not exist before."""
         if made and not self.dead:
             self._record_naming((None, path, _File()))
@@ -143,9 +143,9 @@ class Medium:
         """Rename a file of the simulated medium; an existing file of the new name is replaced."""
         if self.dead:
             return
-        file = self.opened(old, made=False)
+        file = self.note_opened(old, made=False)
         if new.exists():
-            self.opened(new, made=False).nameless = new.read_bytes()
+            self.note_opened(new, made=False).nameless = new.read_bytes()
         old.replace(new)
         self._record_naming((old, new, file))
 
@@ -153,7 +153,7 @@ class Medium:
         """Remove a file of the simulated medium."""
         if self.dead:
             return
-        file = self.opened(path, made=False)
+        file = self.note_opened(path, made=False)
         file.nameless = path.read_bytes()
         path.unlink()
         self._record_naming((path, None, file))
@@ -284,7 +284,7 @@ class ForgetfulStorage(DiskStorage):
         self._medium.check_power(path)
         made = write and not path.exists()
         beneath = super().open_file(path, write=write)
-        file = self._medium.opened(path, made=made) if write else _File()
+        file = self._medium.note_opened(path, made=made) if write else _File()
         return _ForgetfulFile(self._medium, path, beneath, file)
 
     def exists(self, path: Path) -> bool:
@@ -395,7 +395,7 @@ class _VfsFile(apsw.VFSFile):
         made = not path.exists()
         super().__init__("unix", name, flags)
         self._medium = medium
-        self._file = medium.opened(path, made=made)
+        self._file = medium.note_opened(path, made=made)
         self._folder = path.parent
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.

@@ -187,7 +187,7 @@ class OrderRecorder:
         """Record a print order, in the print ledger too, as the driver would."""
         assert self.ledgers is not None
         self.jobs.append(job)
-        self.ledgers.printing.opened(job)
+        self.ledgers.printing.open_ticket(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
         """Record an order to pay coins."""
@@ -402,7 +402,7 @@ class MachineRig:
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
         """Report a state of the open ticket, as the printer's driver does."""
-        record = self.ledgers.printing.pending()
+        record = self.ledgers.printing.find_open()
         assert record is not None
         self.ledgers.printing.moved(record.job.job_id, state, detail)
 
@@ -417,7 +417,7 @@ class MachineRig:
         """Press the PLAY button."""
         self.engine.handle(EventType.PLAY)
 
-    def shown(self) -> None:
+    def report_shown(self) -> None:
         """Report that the screen has shown the outcome."""
         game = self.machine.memory.get(PlayKey.GAME)
         self.engine.submit(

@@ -53,7 +53,7 @@ def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
         """Pass a new snapshot of the machine to its SAS lines."""
         now = snapshot(room.engine, fingerprint=room.journal.fingerprint)
         for line in lines:
-            line.changed(now)
+            line.process_change(now)
 
     room.engine._changed = changed
 
@@ -113,12 +113,12 @@ class HostWire:
                 case RealTime(on=on):
                     self.channel.real_time = on
 
-    def hear(self, data: bytes) -> bytes:
+    def exchange(self, data: bytes) -> bytes:
         """Pass bytes from the line to the machine, and return what it sends."""
         out = b""
-        for heard in self._framing.hear(data, self.clock.monotonic_ns()):
+        for heard in self._framing.decode(data, self.clock.monotonic_ns()):
             self._take_news()
-            out += self._perform(self.channel.hear(heard, self.clock.monotonic_ns()))
+            out += self._perform(self.channel.process_message(heard, self.clock.monotonic_ns()))
         return out
 
     def tick(self) -> list[Send]:
@@ -159,7 +159,7 @@ class HostWire:
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
         """Send one message; return the bytes of the reply."""
-        return self.hear(mark_message(message) if self._strict else message)
+        return self.exchange(mark_message(message) if self._strict else message)
 
     def general(self) -> int:
         """Send a general poll; return the exception code that the machine replied."""

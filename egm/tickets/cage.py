@@ -77,7 +77,7 @@ class Cage:
         missing.
         """
         at = self._clock.now().replace(microsecond=0)
-        with self._store.together():
+        with self._store.transaction():
             record = self._store.get(number)
             redemption_id = f"{self._by}:{number}:{1 if record is None else len(record.moves)}"
             answer = lock(
@@ -125,7 +125,7 @@ class Cage:
         if not why.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
-        with self._store.together():
+        with self._store.transaction():
             record = self._store.get(number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")

@@ -258,7 +258,7 @@ class TicketLedgerCopies:
 
     # ------------------------------------------------------------------ writing
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Combine several changes of the ledger into one: at the end all are durable in both copies, or none.
 
         If the last commit itself fails, the changes may still be completed later, as a whole. Every step of a

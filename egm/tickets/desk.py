@@ -160,7 +160,7 @@ class TicketDesk:
         by hand. The same ``issue_id`` returns the same ticket while it is reserved. Raises
         :class:`TicketOrderError` if something else was requested under that id.
         """
-        with self._store.together():
+        with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
             if record is not None:
                 requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
@@ -210,7 +210,7 @@ class TicketDesk:
         record = self._store.find_by_redemption(redemption_id)
         return None if record is None else record.ticket.number
 
-    def printed(self, number: str) -> Ticket:
+    def record_printed(self, number: str) -> Ticket:
         """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
         return self._move_once(number, Action.ISSUE).ticket
 
@@ -226,7 +226,7 @@ class TicketDesk:
         record = self._store.find_by_redemption(redemption_id)
         return record is not None and is_held(record, redemption_id, self._machine.serial)
 
-    def knows(self, number: str) -> bool:
+    def has_ticket(self, number: str) -> bool:
         """Return whether the ticket ledger has a ticket with this number."""
         return self._store.get(number) is not None
 
@@ -244,7 +244,7 @@ class TicketDesk:
         even if the host loses its memory. The same id and digits return the same result again.
         """
         by, at = self._machine.serial, self._read_clock()
-        with self._store.together():
+        with self._store.transaction():
             record = self._store.get(number)
             if record is None:
                 self._enter_host_ticket(redemption_id, number, kind, amount_cents)
@@ -404,7 +404,7 @@ class TicketDesk:
 
     def _move_once(self, number: str, action: Action, **story: str) -> Record:
         """Record an action on a ticket unless it was recorded before; return the ticket's record."""
-        with self._store.together():
+        with self._store.transaction():
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):
                 return record

@@ -88,7 +88,7 @@ def lock(
     this redeemer holds the lock under this id, and never afterwards: a later use of the same id is an error
     and yields no money.
     """
-    with store.together():
+    with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)
         if locked_record is not None:
             if locked_record.ticket.number != number or not is_held(locked_record, redemption_id, by):
@@ -124,7 +124,7 @@ def end_redemption(
 
     Raises :class:`TicketOrderError` if the redemption was never opened or has ended the other way.
     """
-    with store.together():
+    with store.transaction():
         record = store.find_by_redemption(redemption_id)
         if record is None:
             raise TicketOrderError(f"redemption {redemption_id}: {action} without a lock")

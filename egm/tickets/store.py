@@ -120,7 +120,10 @@ class TicketStore:
         """
         if self._read_only or self.end != START:
             return
-        with self.together(), contextlib.suppress(JournalDamaged):  # reported by :meth:`find_ledger_mismatch`
+        with (
+            self.transaction(),
+            contextlib.suppress(JournalDamaged),
+        ):  # reported by :meth:`find_ledger_mismatch`
             if self.end == START and self._head.read() is None:
                 self._head.write(encode_head(START))
 
@@ -154,7 +157,7 @@ class TicketStore:
         ``journal_entry`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
         JournalUnwritable if no medium accepts the head.
         """
-        with self.together(), contextlib.suppress(JournalDamaged):  # a damaged head stays
+        with self.transaction(), contextlib.suppress(JournalDamaged):  # a damaged head stays
             self._head.write(encode_head(self.end, journal_entry or self.read_journal_seen()))
 
     def read_journal_seen(self) -> JournalSeen | None:
@@ -182,9 +185,9 @@ class TicketStore:
             f" {place}: it was put back or exchanged"
         )
 
-    def together(self) -> AbstractContextManager[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Combine several changes of the ticket ledger into one: at the end all of them are durable, or none."""
-        return self._copies.together()
+        return self._copies.transaction()
 
     def verify(self) -> int:
         """Verify every move in both copies of the ticket ledger; return the number of moves.
@@ -199,7 +202,7 @@ class TicketStore:
 
         Raises :class:`TicketOrderError` if the id or the number is already used.
         """
-        with self.together():
+        with self.transaction():
             if self.find_by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
             story = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
@@ -220,7 +223,7 @@ class TicketStore:
 
         Raises :class:`TicketOrderError`, changing nothing, if the ticket's state does not allow the action.
         """
-        with self.together():
+        with self.transaction():
             record = self.require_ticket(number)
             allowed_states, _ = LIFE[action]
             if record.state not in allowed_states:
@@ -235,7 +238,7 @@ class TicketStore:
 
         ``vouches`` states what proves the moves.
         """
-        with self.together():
+        with self.transaction():
             for row in rows:
                 place, last_digest = self._copies.end()
                 unsealed_row = (place + 1, *row[1:-1])
@@ -254,7 +257,7 @@ class TicketStore:
 
     def enrol(self, machine_serial: str, enrolment: Enrolment) -> None:
         """Store a machine's validation identifier and sequence; its next ticket uses the following sequence."""
-        with self.together():
+        with self.transaction():
             self._run(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
                 " SET validation_id = excluded.validation_id, sequence = excluded.sequence",
@@ -265,7 +268,7 @@ class TicketStore:
 
     def spend_sequence(self, machine_serial: str) -> Enrolment | None:
         """Increment an enrolled machine's validation sequence; return the enrolment, or None for another machine."""
-        with self.together():
+        with self.transaction():
             self._run(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
                 _SEQUENCES,
@@ -275,7 +278,7 @@ class TicketStore:
 
     def report(self, number: str, at: datetime) -> None:
         """Record that the host knows a printed ticket; repeats change nothing."""
-        with self.together():
+        with self.transaction():
             self.require_ticket(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
 

@@ -41,9 +41,9 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().dispute_unordered_stacking(why, most_cents)
 
-    def moving(self, *, outward):
+    def record_direction(self, *, outward):
         with self._die_if_due_around():
-            super().moving(outward=outward)
+            super().record_direction(outward=outward)
 
     def set_mark(self, mark):
         with self._die_if_due_around():
@@ -85,13 +85,13 @@ class BillRig(DeviceRig):
         """Nothing under way on either side."""
         state = self.twin.describe()
         return (
-            self.ledger.pending() is None
+            self.ledger.find_open() is None
             and state["inside_cents"] == 0
             and state["inserted_cents"] == state["stacked_cents"] + state["returned_cents"]
         )
 
     async def idle(self) -> None:
-        await self.until(lambda: self.twin.describe()["status"] == "idle")
+        await self.advance_until(lambda: self.twin.describe()["status"] == "idle")
 
     async def insert(self, cents: int = 20_00) -> None:
         await self.idle()

@@ -36,8 +36,8 @@ class TestEveryLine:
             rig = BillRig(protocol, line)
             for cents in (20_00, 5_00, 10_00, 20_00, 20_00, 5_00):
                 await rig.insert(cents)
-                await rig.until(lambda: rig.twin.describe()["inside_cents"] == 0)
-                await rig.until(rig.quiet)
+                await rig.advance_until(lambda: rig.twin.describe()["inside_cents"] == 0)
+                await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents()
             if line != "lossy":  # an acceptor may give a note back when its orders are lost
@@ -54,8 +54,8 @@ class TestEveryLine:
             rig = BillRig(protocol, line)
             await rig.idle()
             rig.hand("insert_ticket", barcode="004724978028378429")
-            await rig.until(lambda: rig.of(Stacked, Returned))
-            await rig.until(lambda: rig.ledger.pending() is None)
+            await rig.advance_until(lambda: rig.of(Stacked, Returned))
+            await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             if line != "lossy":
                 assert rig.ledger.credited == [Barcode("004724978028378429")]
@@ -67,8 +67,8 @@ class TestEveryLine:
         async def scene():
             rig = BillRig(protocol, line, decide="return")
             await rig.insert()
-            await rig.until(lambda: rig.of(Returned))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.of(Returned)[0].content == Note(20_00)
             if line != "lossy":
@@ -81,12 +81,12 @@ class TestEveryLine:
     def test_the_wish_becomes_true(self, protocol, line):
         async def scene():
             rig = BillRig(protocol, line)
-            await rig.until(lambda: rig.of(Ready) and rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: rig.of(Ready) and rig.of(Ready)[-1].accepting)
             rig.driver.disable()
-            await rig.until(lambda: not rig.of(Ready)[-1].accepting)
-            await rig.until(lambda: rig.twin.describe()["status"] == "disabled")
+            await rig.advance_until(lambda: not rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             rig.driver.enable(NOTES)
-            await rig.until(lambda: rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: rig.of(Ready)[-1].accepting)
             await rig.stop()
             rig.close()
 
@@ -100,8 +100,8 @@ class TestRefusals:
             rig = BillRig(protocol)
             rig.ledger.may_order = lambda: False
             await rig.insert()
-            await rig.until(lambda: rig.of(Returned))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.of(Escrowed)
             assert not rig.of(Stacked)
@@ -115,7 +115,7 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert(100_00)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await asyncio.sleep(1)
             await rig.stop()
             assert not rig.of(Escrowed)
@@ -131,8 +131,8 @@ class TestRefusals:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("insert", amount_cents=20_00, counterfeit=True)
-            await rig.until(lambda: rig.of(Rejected))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Rejected))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert not rig.of(Escrowed)
             assert rig.credited_cents == 0
@@ -144,8 +144,8 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert()
-            await rig.until(lambda: rig.of(Returned))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.of(Returned)[0].reason is ReturnReason.NO_ANSWER
             rig.close()
@@ -156,11 +156,11 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="hold")
             await rig.insert()
-            await rig.until(lambda: rig.of(Escrowed))
+            await rig.advance_until(lambda: rig.of(Escrowed))
             await asyncio.sleep(25)
             assert not rig.of(Returned)
             rig.driver.stack(rig.of(Escrowed)[0].escrow)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
             rig.close()
@@ -171,11 +171,11 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert(5_00)
-            await rig.until(lambda: rig.of(Returned))
+            await rig.advance_until(lambda: rig.of(Returned))
             await rig.insert(20_00)
-            await rig.until(lambda: len(rig.of(Escrowed)) == 2)
+            await rig.advance_until(lambda: len(rig.of(Escrowed)) == 2)
             rig.driver.stack(rig.of(Escrowed)[0].escrow)
-            await rig.until(lambda: len(rig.of(Returned)) == 2)
+            await rig.advance_until(lambda: len(rig.of(Returned)) == 2)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 0
             rig.close()
@@ -187,7 +187,7 @@ class TestRefusals:
             rig = BillRig(protocol)
             rig.driver.enable(frozenset({3_00, 20_00}))
             await rig.insert(20_00)
-            await rig.until(lambda: rig.credited_cents == 20_00)
+            await rig.advance_until(lambda: rig.credited_cents == 20_00)
             await rig.stop()
             rig.close()
 
@@ -215,7 +215,7 @@ class TestInterruptions:
                     await asyncio.sleep(0.01)
                     if rig.quiet() and not rig.has_died():
                         break
-                assert rig.quiet(), (die_at, rig.twin.describe(), rig.ledger.pending())
+                assert rig.quiet(), (die_at, rig.twin.describe(), rig.ledger.find_open())
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), (die_at, rig.events)
             if line != "lossy":
@@ -238,7 +238,7 @@ class TestInterruptions:
             await rig.stop()
             await asyncio.sleep(pause)
             rig.begin()
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), (moment, pause)
             if line != "lossy" and pause < 5:
@@ -263,11 +263,11 @@ class TestInterruptions:
                 rig.hand("power_off")
                 await asyncio.sleep(pause)
                 rig.hand("power_on")
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await asyncio.sleep(3)
             await rig.insert(5_00)
-            await rig.until(lambda: rig.of(Stacked) and rig.of(Stacked)[-1].content == Note(5_00))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Stacked) and rig.of(Stacked)[-1].content == Note(5_00))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), (moment, pause, again, rig.events)
             assert not rig.of(Disputed), (moment, pause, again, rig.events)
@@ -303,7 +303,7 @@ class TestInterruptions:
                         await rig.stop()
                         await asyncio.sleep(dice.random())
                         rig.begin()
-                await rig.until(rig.quiet)
+                await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), seed
             assert rig.credited_cents > 0
@@ -328,9 +328,9 @@ class TestANoteNobodyCanAccountFor:
         async def scene(moment: float) -> None:
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.until(lambda: rig.ledger.pending() is not None)
+            await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
-            if rig.ledger.pending() is None or rig.ledger.credited:
+            if rig.ledger.find_open() is None or rig.ledger.credited:
                 await rig.stop()
                 return
             if killed:
@@ -340,7 +340,7 @@ class TestANoteNobodyCanAccountFor:
             rig.hand("power_on")
             if killed:
                 rig.begin()
-            await rig.until(lambda: rig.ledger.pending() is None, 30)
+            await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
             await rig.stop()
             assert (rig.ledger.credited, rig.ledger.disputed) == ([], [Note(20_00)]), moment
             assert not rig.of(Returned)
@@ -356,7 +356,7 @@ class TestANoteNobodyCanAccountFor:
             rig = BillRig(protocol)
             rig.ledger.die_at = die_at
             await rig.insert()
-            await rig.until(lambda: rig.has_died() or rig.quiet())
+            await rig.advance_until(lambda: rig.has_died() or rig.quiet())
             if rig.has_died():
                 with pytest.raises(Killed):
                     await rig.stop()
@@ -364,10 +364,10 @@ class TestANoteNobodyCanAccountFor:
                 self.swallow(rig)
                 await asyncio.sleep(3)
                 rig.hand("power_on")
-                opened = rig.ledger.pending()
+                opened = rig.ledger.find_open()
                 rig.begin()
-                await rig.until(lambda: rig.twin.describe()["status"] == "idle", 30)
-                await rig.until(lambda: rig.ledger.pending() is None, 30)
+                await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle", 30)
+                await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
                 lost = opened is not None and not rig.ledger.credited and not boxed
                 assert bool(rig.ledger.disputed) is lost, die_at
             await rig.stop()
@@ -381,15 +381,15 @@ class TestANoteNobodyCanAccountFor:
         async def scene(killed: bool) -> None:
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
             rig.twin._stop_timers()
             rig.twin._start_returning()
-            await rig.until(lambda: (open_ := rig.ledger.pending()) is None or open_.outward)
+            await rig.advance_until(lambda: (open_ := rig.ledger.find_open()) is None or open_.outward)
             if killed:
                 await rig.stop()
                 await asyncio.sleep(2)
                 rig.begin()
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert (rig.ledger.credited, rig.ledger.disputed) == ([], [])
             assert rig.twin.describe()["returned_cents"] == 20_00

@@ -67,7 +67,7 @@ def test_everything_fails_at_random(protocol, line, seeds):
             rig.decide = dice.choice(["stack", "return"])
             for event in rig.of(Escrowed)[-1:]:
                 rig._react(event)
-            await rig.until(rig.quiet, 120)
+            await rig.advance_until(rig.quiet, 120)
         await rig.stop()
         assert rig.credited_cents == rig.box_cents(), seed
         rig.close()
@@ -83,11 +83,11 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             begin(rig)
-            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
             end(rig)
-            await rig.until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
             await rig.insert(5_00)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 5_00
             rig.close()
@@ -127,9 +127,9 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("lie")
-            await rig.until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(Disputed))
             await rig.insert(5_00)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.ledger.credited == [Note(5_00)]
             assert len(rig.of(Disputed)) == 1
@@ -142,11 +142,11 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("silence")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             rig.hand("silence", on=False)
-            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
             await rig.insert()
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == 20_00
             assert len(rig.of(CommLost)) == 1
@@ -158,13 +158,13 @@ class TestFaults:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.until(lambda: rig.of(Escrowed))
+            await rig.advance_until(lambda: rig.of(Escrowed))
             rig.hand("unplug")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             await asyncio.sleep(4)
             rig.hand("plug")
-            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents()
             rig.close()
@@ -176,9 +176,9 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.hand("corrupt", answers=3)
-            await rig.until(lambda: rig.of(LineError))
+            await rig.advance_until(lambda: rig.of(LineError))
             await rig.insert()
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
             rig.close()
@@ -197,7 +197,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
         rig = BillRig(protocol, decide="hold")
         await rig.idle()
         rig.hand("insert_ticket", barcode=TICKET)
-        await rig.until(lambda: rig.of(Escrowed))
+        await rig.advance_until(lambda: rig.of(Escrowed))
         await asyncio.sleep(0.5)
         return rig
 
@@ -205,14 +205,14 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
         async def scene():
             rig = await self.held(protocol)
             rig.hand("power_off")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             rig.hand("power_on")
-            await rig.until(lambda: rig.of(Returned), 30)
+            await rig.advance_until(lambda: rig.of(Returned), 30)
             assert [event.content for event in rig.of(Returned)] == [Barcode(TICKET)]
             await rig.insert(5_00)  # and what comes next is not taken for it
-            await rig.until(lambda: len(rig.of(Escrowed)) == 2)
+            await rig.advance_until(lambda: len(rig.of(Escrowed)) == 2)
             rig.driver.stack(rig.of(Escrowed)[-1].escrow)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert (rig.ledger.credited, len(rig.of(Returned))) == ([Note(5_00)], 1)
             rig.close()
@@ -226,20 +226,20 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             rig = await self.held(protocol)
             rig.twin.escrow_seconds = None
             rig.hand("silence")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             order = rig.driver.stack if answer == "stack" else rig.driver.return_bill
             if when == "silent":
                 order(1)
             rig.hand("silence", on=False)
-            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
             if when == "back":
                 await asyncio.sleep(15)  # time for an acceptor that only holds to come to escrow again
                 order(1)
             if (answer, when) == ("stack", "silent"):  # too old to keep a paper by: it is offered anew
-                await rig.until(lambda: len(rig.of(Escrowed)) == 2, 30)
+                await rig.advance_until(lambda: len(rig.of(Escrowed)) == 2, 30)
                 rig.driver.return_bill(2)
-            await rig.until(lambda: rig.of(Stacked, Returned), 30)
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Stacked, Returned), 30)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             kept = (answer, when) == ("stack", "back")
             assert rig.ledger.credited == ([Barcode(TICKET)] if kept else [])
@@ -259,17 +259,17 @@ def test_another_validators_count_is_not_taken_for_the_bill_that_was_ordered(oth
         rig = BillRig("cctalk_bill")
         rig.twin._accepted = 500
         await rig.insert()
-        await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
         rig.hand("power_off")
-        await rig.until(lambda: rig.of(CommLost), 5)
+        await rig.advance_until(lambda: rig.of(CommLost), 5)
         rig.twin._paper, rig.twin._accepted = None, 500 + others
         rig.twin.inserted_cents = 0
         rig.hand("power_on")
-        await rig.until(lambda: rig.of(Disputed), 30)
-        await rig.until(rig.quiet, 30)
+        await rig.advance_until(lambda: rig.of(Disputed), 30)
+        await rig.advance_until(rig.quiet, 30)
         await rig.insert(5_00)
-        await rig.until(lambda: rig.ledger.credited)
-        await rig.until(rig.quiet)
+        await rig.advance_until(lambda: rig.ledger.credited)
+        await rig.advance_until(rig.quiet)
         await rig.stop()
         assert rig.ledger.credited == [Note(5_00)]
         rig.close()
@@ -285,15 +285,17 @@ class TestInsideTheStacker:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
             rig.hand("jam")
-            await rig.until(lambda: any(e.code is FaultCode.STACKER_JAM and e.active for e in rig.of(Fault)))
-            assert rig.ledger.pending() is not None
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.STACKER_JAM and e.active for e in rig.of(Fault))
+            )
+            assert rig.ledger.find_open() is not None
             rig.hand("clear")
-            await rig.until(rig.quiet)
-            await rig.until(lambda: rig.of(Disputed, Returned))
+            await rig.advance_until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Disputed, Returned))
             await rig.insert(5_00)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.ledger.credited == [Note(5_00)]
             assert rig.twin.describe()["returned_cents"] == 20_00
@@ -305,12 +307,14 @@ class TestInsideTheStacker:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.until(lambda: rig.of(Escrowed))
+            await rig.advance_until(lambda: rig.of(Escrowed))
             rig.hand("full")
-            await rig.until(lambda: any(e.code is FaultCode.STACKER_FULL and e.active for e in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.STACKER_FULL and e.active for e in rig.of(Fault))
+            )
             assert rig.credited_cents == rig.box_cents() == 20_00
             rig.hand("clear")
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert len(rig.ledger.credited) == 1
             rig.close()
@@ -321,15 +325,15 @@ class TestInsideTheStacker:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.until(lambda: rig.twin.describe()["status"] == "stacking")
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
             await asyncio.sleep(0.5)  # past the point of no return
             rig.hand("box", present=False)
-            await rig.until(
+            await rig.advance_until(
                 lambda: any(e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.of(Fault))
             )
             await asyncio.sleep(5)
             rig.hand("box", present=True)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
             rig.close()
@@ -345,8 +349,8 @@ class TestInsideTheStacker:
             rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
             rig.twin._is_enabled = lambda _: True  # an acceptor that ignores what it was told
             rig.hand("insert", amount_cents=20_00)
-            await rig.until(lambda: rig.of(Returned))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.of(Returned)[0].content is None
             assert rig.of(Returned)[0].reason is ReturnReason.NOT_ENABLED
@@ -366,8 +370,8 @@ class TestInsideTheStacker:
                 rig.hand("insert", amount_cents=20_00)
             else:
                 rig.hand("insert_ticket", barcode="004724978028378429")
-            await rig.until(lambda: rig.of(Returned))
-            await rig.until(rig.quiet)
+            await rig.advance_until(lambda: rig.of(Returned))
+            await rig.advance_until(rig.quiet)
             await rig.stop()
             assert not rig.of(Escrowed, Stacked)
             assert rig.of(Returned)[0].reason is ReturnReason.NOT_ENABLED
@@ -395,7 +399,7 @@ def test_a_paper_swapped_while_the_order_was_being_recorded_is_not_taken_for_the
 
         rig.ledger.stack_ordered = slowly
         await rig.insert(5_00)
-        await rig.until(rig.quiet, 60)
+        await rig.advance_until(rig.quiet, 60)
         await rig.stop()
         assert swapped
         assert rig.credited_cents == rig.box_cents() == 20_00
@@ -417,7 +421,7 @@ def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_f
 
         async def late(seconds):
             data = await at_once(seconds)
-            if data and rig.ledger.pending() is not None and not swapped:
+            if data and rig.ledger.find_open() is not None and not swapped:
                 swapped.append(rig.twin.return_escrowed_item())
                 await asyncio.sleep(0.6)
                 rig.hand("insert", amount_cents=20_00)
@@ -426,7 +430,7 @@ def test_a_paper_swapped_while_nobody_let_the_machine_run_is_not_taken_for_the_f
 
         line.read = late
         await rig.insert(5_00)
-        await rig.until(rig.quiet, 60)
+        await rig.advance_until(rig.quiet, 60)
         await rig.stop()
         assert swapped
         assert rig.credited_cents == rig.box_cents() > 0
@@ -451,7 +455,7 @@ def test_an_ebds_acceptor_that_does_not_say_what_it_is_is_asked_a_few_times_and_
         rig.twin._answer = plainly
         for cents in (5_00, 20_00, 10_00):
             await rig.insert(cents)
-            await rig.until(rig.quiet)
+            await rig.advance_until(rig.quiet)
         await asyncio.sleep(10)
         await rig.stop()
         assert rig.credited_cents == rig.box_cents() == 35_00

@@ -32,7 +32,7 @@ def mute_cctalk(*headers):
 
 
 def mute_id003(rig):
-    received = rig.twin.received
+    received = rig.twin.process_message
 
     def deaf(message):
         if message.command == Command.CURRENCY:
@@ -40,7 +40,7 @@ def mute_id003(rig):
         else:
             received(message)
 
-    rig.twin.received = deaf
+    rig.twin.process_message = deaf
 
 
 def mute_ebds(rig):
@@ -72,7 +72,7 @@ async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig.react = take
     rig.start(driver)
     driver.enable(driver.values_cents)
-    await rig.until(lambda: rig.of(CommUp))
+    await rig.advance_until(lambda: rig.of(CommUp))
     await asyncio.sleep(10)
     with suppress(ActionError):  # an acceptor that takes nothing says so
         rig.hand("insert", amount_cents=WRONG[protocol][2])

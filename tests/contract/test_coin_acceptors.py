@@ -35,8 +35,8 @@ class CoinRig(DeviceRig):
         self.start(self.driver)
 
     async def ready(self) -> None:
-        await self.until(lambda: self.twin.describe()["status"] == "idle")
-        await self.until(lambda: self.of(Ready))
+        await self.advance_until(lambda: self.twin.describe()["status"] == "idle")
+        await self.advance_until(lambda: self.of(Ready))
 
     def credited(self) -> int:
         return sum(cents for cents, _ in self.ledger.coins)
@@ -55,7 +55,7 @@ class TestCoinAcceptor:
             for cents in (25, 2_00, 1_00, 25, 25, 2_00):
                 rig.hand("insert", amount_cents=cents)
                 await asyncio.sleep(0.7)
-            await rig.until(lambda: rig.credited() == rig.kept() == 5_75)
+            await rig.advance_until(lambda: rig.credited() == rig.kept() == 5_75)
             await rig.stop()
             assert sum(event.amount_cents for event in rig.of(CoinAccepted)) == 5_75
             rig.close()
@@ -67,9 +67,9 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=5)
-            await rig.until(lambda: rig.of(Rejected))
+            await rig.advance_until(lambda: rig.of(Rejected))
             rig.driver.disable()
-            await rig.until(lambda: not rig.of(Ready)[-1].accepting)
+            await rig.advance_until(lambda: not rig.of(Ready)[-1].accepting)
             rig.hand("insert", amount_cents=2_00)
             await asyncio.sleep(2)
             await rig.stop()
@@ -85,11 +85,11 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited() == 1_00)
             rig.driver.divert(to_hopper=False)
             await asyncio.sleep(1)
             rig.hand("insert", amount_cents=2_00)
-            await rig.until(lambda: rig.credited() == 3_00)
+            await rig.advance_until(lambda: rig.credited() == 3_00)
             await rig.stop()
             assert rig.ledger.coins == [(1_00, True), (2_00, False)]
             assert rig.twin.describe()["drop_cents"] == 2_00
@@ -112,8 +112,8 @@ class TestCoinAcceptor:
                 rig.begin()
                 await asyncio.sleep(dice.random() * 2)
                 if line in {"lossy", "delayed"}:  # the acceptor's memory is five events short
-                    await rig.until(lambda: rig.credited() == rig.kept())
-            await rig.until(lambda: rig.credited() == rig.kept())
+                    await rig.advance_until(lambda: rig.credited() == rig.kept())
+            await rig.advance_until(lambda: rig.credited() == rig.kept())
             await rig.stop()
             assert rig.kept() > 0
             rig.close()
@@ -133,7 +133,7 @@ class TestCoinAcceptor:
                 rig.hand("power_off")
                 await asyncio.sleep(0.2)
                 rig.hand("power_on")
-                await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+                await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
                 await asyncio.sleep(1)
             await rig.stop()
             missing = rig.kept() - rig.credited()
@@ -149,13 +149,13 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited() == 1_00)
             await rig.stop()
             for _ in range(8):
                 rig.hand("insert", amount_cents=1_00)
                 await asyncio.sleep(0.5)
             rig.begin()
-            await rig.until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(Disputed))
             await rig.stop()
             assert rig.credited() == 6_00
             assert "3 coins" in rig.of(Disputed)[0].text
@@ -168,11 +168,11 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited() == 1_00)
             rig.hand("lie")
-            await rig.until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(Disputed))
             rig.hand("insert", amount_cents=2_00)
-            await rig.until(lambda: rig.credited() == 3_00)
+            await rig.advance_until(lambda: rig.credited() == 3_00)
             await rig.stop()
             assert len(rig.of(Disputed)) == 1
             rig.close()
@@ -193,10 +193,10 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited() == 1_00)
             rig.hand(hand)
-            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
-            await rig.until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
             await rig.stop()
             rig.close()
 
@@ -207,9 +207,11 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=25)
-            await rig.until(lambda: rig.credited() == 25)
+            await rig.advance_until(lambda: rig.credited() == 25)
             rig.hand("wrong_lane", amount_cents=1_00)
-            await rig.until(lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(Fault))
+            )
             await rig.stop()
             assert rig.ledger.coins == [(25, True), (1_00, False)]  # it is where it fell
             assert [e.code for e in rig.of(Fault) if e.active] == [FaultCode.WRONG_LANE]
@@ -223,12 +225,14 @@ class TestCoinAcceptor:
             await rig.ready()
             rig.hand("insert", amount_cents=25)
             rig.driver.disable()  # one on its way is no intruder
-            await rig.until(lambda: rig.credited() == 25)
-            await rig.until(lambda: rig.twin.describe()["status"] == "disabled")
+            await rig.advance_until(lambda: rig.credited() == 25)
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             await asyncio.sleep(3)
             assert not rig.of(Fault)
             rig.hand("uninvited", amount_cents=2_00)
-            await rig.until(lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(Fault))
+            )
             await rig.stop()
             assert rig.credited() == rig.kept() == 2_25
             rig.close()
@@ -240,13 +244,13 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("silence")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             rig.hand("silence", on=False)
-            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
             rig.hand("unplug")
-            await rig.until(lambda: len(rig.of(CommLost)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommLost)) == 2, 5)
             rig.hand("plug")
-            await rig.until(lambda: len(rig.of(CommUp)) == 3, 5)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 3, 5)
             await rig.stop()
             rig.close()
 

@@ -28,9 +28,9 @@ def test_a_device_is_identified_by_what_it_states_itself(protocol):
     bench = Workbench()
 
     async def scene():
-        rig = DeviceRig(protocol, react=bench.hear)
+        rig = DeviceRig(protocol, react=bench.store_report)
         rig.start(create_lone_driver(protocol, "device", rig.serial_line(), rig.sink))
-        await rig.until(lambda: rig.of(Identified))
+        await rig.advance_until(lambda: rig.of(Identified))
         await asyncio.sleep(2)
         await rig.stop()
         rig.close()

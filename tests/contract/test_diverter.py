@@ -41,11 +41,11 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(t
         room.engine._changed = lambda: station._settle_devices(station.snapshot())
         rig.start(driver)
         room.boot()
-        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         for amount_cents in (100, 200, 100, 200):
             rig.hand("insert", amount_cents=amount_cents)
             before = room.credit_cents
-            await rig.until(lambda before=before: room.credit_cents > before)
+            await rig.advance_until(lambda before=before: room.credit_cents > before)
             await asyncio.sleep(5)
         twin, values = rig.twin.describe(), room.journal.meters().values
         assert (twin["hopper_cents"], twin["drop_cents"]) == fell

@@ -48,14 +48,14 @@ def test_a_jam_made_from_the_drawer_is_mended_from_it(protocol):
         assert "jam" not in offered(rig)
         assert offered(rig)["clear"].on
         await rig.insert(500)
-        await rig.until(lambda: rig.twin.describe()["stuck"])
+        await rig.advance_until(lambda: rig.twin.describe()["stuck"])
         assert rig.credited_cents == 0
         assert rig.twin.describe()["inside_cents"] == 500
         press(rig, "clear")
-        await rig.until(rig.quiet)
+        await rig.advance_until(rig.quiet)
         assert rig.twin.describe()["returned_cents"] == 500
         await rig.insert(1000)
-        await rig.until(lambda: rig.credited_cents == 1000)
+        await rig.advance_until(lambda: rig.credited_cents == 1000)
         assert "clear" not in offered(rig)
         rig.close()
 

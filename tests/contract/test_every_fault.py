@@ -189,7 +189,7 @@ def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, co
         rig.hand(action, **values)
         if code != "communication":
             driver.pay("p", 4)
-        await rig.until(lambda: f"hopper.{code}" in room.machine.faults)
+        await rig.advance_until(lambda: f"hopper.{code}" in room.machine.faults)
         await rig.stop()
         rig.close()
         room.close()
@@ -204,7 +204,7 @@ def test_an_extra_coin_of_a_hopper_is_told():
         rig.start(create_lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
         await asyncio.sleep(1)
         rig.hand("lie")
-        await rig.until(lambda: rig.of(Disputed))
+        await rig.advance_until(lambda: rig.of(Disputed))
         await rig.stop()
         rig.close()
 

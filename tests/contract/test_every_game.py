@@ -208,7 +208,7 @@ def test_a_first_bet_is_taken_only_as_high_as_every_raise_is_within_the_limit(ro
             certified = [each for each in asked.options if each != "insurance"]
             assert set(certified) <= set(find_question(machine.machine).options)
             machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.adds))
-        machine.shown()
+        machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.IDLE
@@ -385,7 +385,7 @@ class Round:
         self.view = replace(self.view, now=self.view.now + 3600.0)
         self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, self.view)
         self.words = choose_status(self.stage)[0]
-        machine.shown()
+        machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")
         after = machine.journal.meters().values
@@ -407,7 +407,7 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
         while list_standing_tables(machine.machine):
             machine.engine.handle(EventType.BET, value=0, options={"bets": {}})
             machine.play()
-            machine.shown()
+            machine.report_shown()
         played = Round(machine, theme, game, rng)
         over, cents = find_settled_step(played.stage), machine.machine.selection.denomination_cents
         returned_cents = played.grew["coin_out"]

@@ -193,7 +193,7 @@ def machine_of_a_link(count, _):
     machine = SimulatedMachine(
         MACHINE, POOL, memory, SimpleNamespace(send=sent.append), now_ns=lambda: 0, stale_ns=3 * 10**9
     )
-    machine.connected()
+    machine.handle_connection()
     carrier = MqttCarrier(None, MACHINE)
     asyncio.run(carrier._hear(Line("", messages(DOWN, count)), machine))
     machine.link.tick(10**10)
@@ -219,7 +219,7 @@ def machine_with_a_journal(count, tmp_path):
     async def deliver():
         context = MachineContext(room.engine, None, None, room.clock, handle)
         link = ProgressiveLink(context, SimpleNamespace(send=sent.append))
-        link.connected()
+        link.handle_connection()
         link._send_and_submit()
         here = {"machine": serial, "level": "LUCKY"}
         joined = {"increment": "1/90", "base_cents": 500, "ceiling_cents": 550, "mystery": True}

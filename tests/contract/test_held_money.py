@@ -44,16 +44,16 @@ def at_a_machine(folder, protocol):
 def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_path, protocol, where):
     async def scene():
         room, rig = at_a_machine(tmp_path, protocol)
-        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         await asyncio.sleep(3)
         if where == "before escrow":
             rig.hand("jam")
         rig.hand("insert", amount_cents=2000)
         if where != "before escrow":
-            await rig.until(lambda: room.ledgers.paper.pending() is not None)
+            await rig.advance_until(lambda: room.ledgers.paper.find_open() is not None)
             rig.hand("jam")
         code = "jam" if where == "before escrow" or protocol == "cctalk_bill" else None
-        await rig.until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
+        await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
         (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
         assert values == ({"held": "bill"} if where == "before escrow" else {"amount_cents": 2000}), code
         assert "service" in find_lit_tower_lights(snapshot(room.engine, fingerprint=""))
@@ -61,7 +61,9 @@ def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_pa
         assert room.notice == "not_by_key"
         assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
         rig.hand("clear")
-        await rig.until(lambda: not room.machine.faults or "bill_acceptor.disputed" in room.machine.faults)
+        await rig.advance_until(
+            lambda: not room.machine.faults or "bill_acceptor.disputed" in room.machine.faults
+        )
         await asyncio.sleep(12)
         said = {"held_over", "held_over_amount", "bill_returned", "bill_accepted"}
         assert room.notice in said or room.state is State.TILT

@@ -26,7 +26,7 @@ COINS = frozenset({25, 1_00, 2_00})
 
 
 class MortalPayouts(CrashingLedger, TransientPayoutLedger):
-    def ordered(self, record):
+    def open_payout(self, record):
         with self._die_if_due_around():
             super().ordered(record)
 
@@ -34,7 +34,7 @@ class MortalPayouts(CrashingLedger, TransientPayoutLedger):
         with self._die_if_due_around():
             super().record_coins_paid(payout_id, paid_coins)
 
-    def finished(self, payout_id, paid_coins, doubt=""):
+    def close_payout(self, payout_id, paid_coins, doubt=""):
         with self._die_if_due_around():
             super().finished(payout_id, paid_coins, doubt)
 
@@ -53,7 +53,7 @@ class HopperRig(DeviceRig):
         return self.twin.describe()["tray_coins"]
 
     async def finished(self, payout_id: str) -> None:
-        await self.until(lambda: payout_id in self.ledger.paid)
+        await self.advance_until(lambda: payout_id in self.ledger.paid)
 
 
 @pytest.mark.requirement("G-08")
@@ -81,7 +81,7 @@ class TestHopper:
             await asyncio.sleep(0)
             for _ in range(3):
                 with suppress(Killed):
-                    await rig.until(lambda: "p" in rig.ledger.paid)
+                    await rig.advance_until(lambda: "p" in rig.ledger.paid)
                 await asyncio.sleep(0)
                 if not rig.has_died():
                     break
@@ -89,7 +89,7 @@ class TestHopper:
                     await rig.stop()
                 await asyncio.sleep(die_at)
                 rig.begin()
-                if rig.ledger.pending() is None and "p" not in rig.ledger.paid:
+                if rig.ledger.find_open() is None and "p" not in rig.ledger.paid:
                     rig.driver.pay("p", 12)
             await rig.stop() if not rig.has_died() else None
             assert rig.ledger.paid == {"p": 12}
@@ -102,9 +102,9 @@ class TestHopper:
     def test_killed_at_any_moment(self, line):
         async def scene(moment: float) -> None:
             rig = HopperRig(line, seed=int(moment * 100))
-            await rig.until(lambda: rig.of(CommUp))
+            await rig.advance_until(lambda: rig.of(CommUp))
             rig.driver.pay("p", 9)
-            await rig.until(lambda: rig.ledger.pending() is not None)
+            await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
             await rig.stop()
             await asyncio.sleep(moment / 2)
@@ -121,9 +121,9 @@ class TestHopper:
     def test_power_lost_at_any_moment_counts_what_left(self):
         async def scene(moment: float) -> None:
             rig = HopperRig()
-            await rig.until(lambda: rig.of(CommUp))
+            await rig.advance_until(lambda: rig.of(CommUp))
             rig.driver.pay("p", 9)
-            await rig.until(lambda: rig.ledger.pending() is not None)
+            await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
             rig.hand("power_off")
             await asyncio.sleep(1)
@@ -145,11 +145,11 @@ class TestHopper:
             rig = HopperRig()
             rig.twin._total = 500
             rig.driver.pay("p", 12)
-            await rig.until(lambda: rig.tray() == 3)
+            await rig.advance_until(lambda: rig.tray() == 3)
             rig.hand("jam")
-            await rig.until(lambda: any(e.paid_coins == 3 for e in rig.of(PayoutProgress)))
+            await rig.advance_until(lambda: any(e.paid_coins == 3 for e in rig.of(PayoutProgress)))
             rig.hand("power_off")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             if killed:
                 await rig.stop()
             if strange == "serial":
@@ -177,12 +177,14 @@ class TestHopper:
             rig.hand("fill", coins=5)
             rig.driver.pay("p", 8)
             await rig.finished("p")
-            await rig.until(lambda: any(e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.of(Fault))
+            )
             assert rig.ledger.paid == {"p": 5}
             rig.hand("fill", coins=100)
             rig.driver.pay("q", 3)
             await rig.finished("q")
-            await rig.until(lambda: not rig.of(Fault)[-1].active)
+            await rig.advance_until(lambda: not rig.of(Fault)[-1].active)
             await rig.stop()
             assert rig.tray() == 8
             rig.close()
@@ -193,10 +195,10 @@ class TestHopper:
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 8)
-            await rig.until(lambda: rig.tray() == 3)
+            await rig.advance_until(lambda: rig.tray() == 3)
             rig.hand("jam")
             await rig.finished("p")
-            await rig.until(lambda: any(e.code is FaultCode.JAM and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is FaultCode.JAM and e.active for e in rig.of(Fault)))
             await rig.stop()
             assert rig.ledger.paid == {"p": rig.tray()}
             rig.close()
@@ -209,7 +211,7 @@ class TestHopper:
             rig.hand("runaway", coins=2)
             rig.driver.pay("p", 4)
             await rig.finished("p")
-            await rig.until(lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.of(Fault)))
             await rig.stop()
             assert rig.ledger.paid == {"p": 6}
             assert rig.tray() == 6
@@ -226,7 +228,7 @@ class TestHopper:
             await asyncio.sleep(1)
             assert not rig.of(Disputed)
             rig.hand("lie")
-            await rig.until(lambda: rig.of(Disputed))
+            await rig.advance_until(lambda: rig.of(Disputed))
             await rig.stop()
             assert (rig.ledger.paid, rig.ledger.stray_coins) == ({"p": 2}, 1)
             rig.close()
@@ -237,7 +239,7 @@ class TestHopper:
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 50)
-            await rig.until(lambda: rig.tray() == 10)
+            await rig.advance_until(lambda: rig.tray() == 10)
             rig.driver.stop()
             await rig.finished("p")
             await rig.stop()
@@ -276,17 +278,17 @@ class TestOneBus:
             hopper_driver = CctalkHopperDriver("hopper", bus, rig.sink, payouts)
             coin_driver.enable(COINS)
             tasks = [asyncio.ensure_future(driver.run()) for driver in (coin_driver, hopper_driver)]
-            await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
             for number in range(5):
                 hopper_driver.pay(f"p{number}", 6)
                 rig.hand("insert", amount_cents=1_00)
-                await rig.until(lambda n=number: f"p{n}" in payouts.paid)
-            await rig.until(lambda: len(coins.coins) == 5)
+                await rig.advance_until(lambda n=number: f"p{n}" in payouts.paid)
+            await rig.advance_until(lambda: len(coins.coins) == 5)
             if line == "perfect":
                 rig.hand("unplug")
-                await rig.until(lambda: len(rig.of(CommLost)) == 2)
+                await rig.advance_until(lambda: len(rig.of(CommLost)) == 2)
                 rig.hand("plug")
-                await rig.until(lambda: len(rig.of(CommUp)) == 4)
+                await rig.advance_until(lambda: len(rig.of(CommUp)) == 4)
             assert payouts.paid == {f"p{number}": 6 for number in range(5)}
             assert hopper_twin.describe()["tray_coins"] == 30
             for task in tasks:

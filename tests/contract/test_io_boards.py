@@ -33,7 +33,7 @@ class BoardRig(DeviceRig):
         self.start(self.driver)
 
     async def known(self, times: int = 1) -> None:
-        await self.until(lambda: len(self.of(InputsKnown)) >= times)
+        await self.advance_until(lambda: len(self.of(InputsKnown)) >= times)
 
     def told(self) -> list[tuple[str, str, bool]]:
         """Doors and keys as told, in order, without repeats of what was already so."""
@@ -69,7 +69,7 @@ class TestEveryLine:
                 rig.hand(group, name=name, **({"open": level} if group == "door" else {"on": level}))
                 done.append((group, name, level))
                 await asyncio.sleep(dice.choice([0, 0, 0.01, 0.3]))
-            await rig.until(rig.drained)
+            await rig.advance_until(rig.drained)
             await asyncio.sleep(0.5)
             await rig.stop()
             assert rig.told() == done
@@ -89,7 +89,7 @@ class TestEveryLine:
             for button in pressed:
                 rig.hand("press", button=button)
                 await asyncio.sleep(0.5)
-            await rig.until(rig.drained)
+            await rig.advance_until(rig.drained)
             await rig.stop()
             told = [event.button for event in rig.of(ButtonPressed)]
             if line == "lossy":  # a line that was lost meanwhile drops presses, never makes them up
@@ -107,7 +107,7 @@ class TestEveryLine:
             rig.driver.lamps(frozenset({"play", "cash_out"}))
             rig.driver.tower(frozenset({"door"}))
             rig.driver.bell(on=True)
-            await rig.until(lambda: rig.twin.describe()["lamps"] == ["cash_out", "play"], 5)
+            await rig.advance_until(lambda: rig.twin.describe()["lamps"] == ["cash_out", "play"], 5)
             assert rig.twin.describe()["tower"] == ["door"]
             assert rig.twin.describe()["bell"] is True
             await rig.stop()
@@ -128,7 +128,7 @@ class TestUnattended:
             rig.hand("door", name="logic", open=False)
             rig.hand("door", name="main", open=True)
             rig.begin()
-            await rig.until(lambda: rig.of(InputsKnown) and rig.of(InputsKnown)[-1].doors_open)
+            await rig.advance_until(lambda: rig.of(InputsKnown) and rig.of(InputsKnown)[-1].doors_open)
             await rig.stop()
             assert rig.told() == [("door", "logic", True), ("door", "logic", False), ("door", "main", True)]
             assert all(event.unattended for event in rig.of(DoorChanged))
@@ -166,7 +166,7 @@ class TestUnattended:
             await asyncio.sleep(1)
             rig.begin()
             await rig.known(2)
-            await rig.until(rig.drained)
+            await rig.advance_until(rig.drained)
             await asyncio.sleep(1)
             await rig.stop()
             assert rig.of(ButtonPressed) == []
@@ -184,7 +184,7 @@ class TestUnattended:
                 rig.hand("door", name="top", open=False)
             rig.hand("door", name="main", open=True)
             rig.begin()
-            await rig.until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
+            await rig.advance_until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
             await rig.stop()
             rig.close()
 
@@ -199,9 +199,9 @@ class TestUnattended:
             rig.hand("forget")
             await asyncio.sleep(0.3)
             rig.hand("silence", on=False)
-            await rig.until(lambda: rig.of(InputsKnown)[-1].doors_open == {"belly"})
+            await rig.advance_until(lambda: rig.of(InputsKnown)[-1].doors_open == {"belly"})
             rig.hand("press", button="play")
-            await rig.until(lambda: rig.of(ButtonPressed))
+            await rig.advance_until(lambda: rig.of(ButtonPressed))
             await rig.stop()
             rig.close()
 
@@ -212,7 +212,7 @@ class TestUnattended:
             rig = BoardRig()
             await rig.known()
             rig.driver.lamps(frozenset(BUTTONS))
-            await rig.until(lambda: rig.twin.describe()["lamps"])
+            await rig.advance_until(lambda: rig.twin.describe()["lamps"])
             await rig.stop()
             await asyncio.sleep(1.5)
             assert rig.twin.describe()["lamps"] == []
@@ -232,9 +232,9 @@ class TestFaults:
             rig = BoardRig()
             await rig.known()
             rig.hand(hand, good=False)
-            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
             rig.hand(hand, good=True)
-            await rig.until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(Fault)))
             await rig.stop()
             rig.close()
 
@@ -246,16 +246,16 @@ class TestFaults:
             await rig.known()
             assert rig.of(Identified)
             rig.hand("corrupt", answers=2)
-            await rig.until(lambda: rig.of(LineError))
+            await rig.advance_until(lambda: rig.of(LineError))
             rig.hand("silence")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             rig.hand("silence", on=False)
-            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
             rig.hand("unplug")
-            await rig.until(lambda: len(rig.of(CommLost)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommLost)) == 2, 5)
             rig.hand("door", name="drop", open=True)
             rig.hand("plug")
-            await rig.until(lambda: rig.told() == [("door", "drop", True)], 5)
+            await rig.advance_until(lambda: rig.told() == [("door", "drop", True)], 5)
             await rig.stop()
             rig.close()
 
@@ -266,7 +266,7 @@ class TestFaults:
             rig = BoardRig()
             await rig.known()
             rig.hand("lie")
-            await rig.until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
+            await rig.advance_until(lambda: rig.of(InputsKnown)[-1].doors_open == {"main"})
             await rig.stop()
             rig.close()
 
@@ -311,12 +311,12 @@ class TestHardMeters:
         async def scene() -> None:
             rig = BoardRig(line, 3)
             rig.driver.watch_hard_meters()
-            await rig.until(lambda: rig.driver.hard_meters_counted is not None)
+            await rig.advance_until(lambda: rig.driver.hard_meters_counted is not None)
             rig.driver.hard_meters(self.TOTALS)
-            await rig.until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
             assert self.counted(rig) == self.TOTALS
             rig.driver.hard_meters((6, 0, 3, 1, 2, 0))
-            await rig.until(lambda: self.counted(rig) == (6, 0, 3, 1, 2, 0))
+            await rig.advance_until(lambda: self.counted(rig) == (6, 0, 3, 1, 2, 0))
             rig.close()
 
         asyncio.run(scene())
@@ -326,12 +326,12 @@ class TestHardMeters:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
             rig.driver.hard_meters(self.TOTALS)
-            await rig.until(lambda: sum(self.counted(rig)) >= 4)  # in the middle
+            await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)  # in the middle
             await rig.stop()
             rig.begin()
             rig.driver.watch_hard_meters()
             rig.driver.hard_meters(self.TOTALS)
-            await rig.until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
             assert self.counted(rig) == self.TOTALS
             rig.close()
 
@@ -342,12 +342,12 @@ class TestHardMeters:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
             rig.driver.hard_meters(self.TOTALS)
-            await rig.until(lambda: sum(self.counted(rig)) >= 4)
+            await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)
             rig.hand("power_off")
             before = self.counted(rig)
-            await rig.until(lambda: bool(rig.of(CommLost)))
+            await rig.advance_until(lambda: bool(rig.of(CommLost)))
             rig.hand("power_on")
-            await rig.until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
             assert all(then <= now for then, now in zip(before, self.counted(rig), strict=True))
             assert self.counted(rig) == self.TOTALS
             rig.close()
@@ -367,10 +367,12 @@ class TestHardMeters:
             else:
                 rig.hand("turn", meter=0, pulses=shows)
             rig.driver.hard_meters(totals)
-            await rig.until(lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(Fault)))
+            await rig.advance_until(
+                lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(Fault))
+            )
             assert self.counted(rig)[0] == max(shows, 0)
             rig.hand("turn", meter=0, pulses=totals[0])
-            await rig.until(
+            await rig.advance_until(
                 lambda: any(f.code is FaultCode.HARD_METER and not f.active for f in rig.of(Fault))
             )
             rig.close()

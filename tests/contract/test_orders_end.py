@@ -43,8 +43,8 @@ def unanswered(header):
     """Let the hopper say nothing to one kind of question."""
 
     def break_it(rig):
-        received = rig.twin.received
-        rig.twin.received = lambda message: None if message.header == header else received(message)
+        received = rig.twin.process_message
+        rig.twin.process_message = lambda message: None if message.header == header else received(message)
 
     return break_it
 
@@ -135,11 +135,11 @@ def test_a_hopper_that_dies_in_a_payout_has_paid_what_was_counted(trouble):
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 20)
-        await rig.until(lambda: any(event.paid_coins >= 3 for event in rig.of(PayoutProgress)))
+        await rig.advance_until(lambda: any(event.paid_coins >= 3 for event in rig.of(PayoutProgress)))
         break_it(rig)
         await asyncio.sleep(BOUND_SECONDS)
         counted = rig.of(PayoutProgress)[-1].paid_coins
-        assert ledger.pending() is None
+        assert ledger.find_open() is None
         assert ledger.paid == {"p": counted}
         assert ledger.disputed == ({} if known else {"p": 20 - counted})
         assert not known or counted == tray(rig)
@@ -155,7 +155,7 @@ def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_no
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 255)
-        await rig.until(lambda: tray(rig) == 3)
+        await rig.advance_until(lambda: tray(rig) == 3)
         rig.twin._speed = 0.05
         rig.hand("unplug")
         await asyncio.sleep(BOUND_SECONDS)
@@ -165,7 +165,7 @@ def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_no
         assert (list(ledger.paid), list(ledger.disputed), ledger.stray_coins) == (["p"], ["p"], 0)
         rig.twin._speed = 1.0
         driver.pay("q", 2)
-        await rig.until(lambda: ledger.paid.get("q") == 2)
+        await rig.advance_until(lambda: ledger.paid.get("q") == 2)
         await rig.stop()
         rig.close()
 
@@ -175,19 +175,19 @@ def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_no
 def test_a_hopper_that_refused_is_tried_again_once_it_was_switched_off():
     async def scene():
         rig, ledger, driver = hopper_rig()
-        received = rig.twin.received
+        received = rig.twin.process_message
         unanswered(Header.DISPENSE)(rig)
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 7)
-        await rig.until(lambda: rig.of(Fault), BOUND_SECONDS)
-        rig.twin.received = received
+        await rig.advance_until(lambda: rig.of(Fault), BOUND_SECONDS)
+        rig.twin.process_message = received
         rig.hand("power_off")
         await asyncio.sleep(5)
         rig.hand("power_on")
-        await rig.until(lambda: not rig.of(Fault)[-1].active)
+        await rig.advance_until(lambda: not rig.of(Fault)[-1].active)
         driver.pay("q", 7)
-        await rig.until(lambda: ledger.paid == {"p": 0, "q": 7})
+        await rig.advance_until(lambda: ledger.paid == {"p": 0, "q": 7})
         await rig.stop()
         rig.close()
 
@@ -222,7 +222,7 @@ def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin)
         if not at_coin and trouble == "no power":
             rig.hand("power_off")
         elif at_coin:
-            await rig.until(lambda: len(rig.of(PayoutProgress)) == at_coin)
+            await rig.advance_until(lambda: len(rig.of(PayoutProgress)) == at_coin)
             rig.hand("power_off")
         await asyncio.sleep(BOUND_SECONDS)
         await rig.stop()
@@ -254,10 +254,10 @@ def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(pro
     async def scene():
         rig = BillRig(protocol)
         await rig.insert()
-        await rig.until(lambda: rig.ledger.pending() is not None)
+        await rig.advance_until(lambda: rig.ledger.find_open() is not None)
         rig.hand(how)
         await asyncio.sleep(BOUND_SECONDS)
-        assert rig.ledger.pending() is None
+        assert rig.ledger.find_open() is None
         assert [content.amount_cents for content in rig.ledger.disputed] == [20_00]
         assert len(rig.of(Disputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
@@ -265,7 +265,7 @@ def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(pro
         await asyncio.sleep(20)  # it may say then that the note is in the box: no second dispute, no credit
         assert (rig.ledger.credited, rig.ledger.contradictions) == ([], [])
         await rig.insert(5_00)
-        await rig.until(lambda: rig.credited_cents == 5_00)
+        await rig.advance_until(lambda: rig.credited_cents == 5_00)
         await rig.stop()
         rig.close()
 
@@ -281,8 +281,8 @@ def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
         getattr(rig.twin, "_orders", {})[0x41] = lambda: False
         rig.twin.escrow_seconds = None
         await rig.insert()
-        await rig.until(lambda: rig.twin.describe()["returned_cents"] == 20_00, BOUND_SECONDS)
-        await rig.until(lambda: rig.ledger.pending() is None)
+        await rig.advance_until(lambda: rig.twin.describe()["returned_cents"] == 20_00, BOUND_SECONDS)
+        await rig.advance_until(lambda: rig.ledger.find_open() is None)
         assert (rig.ledger.credited, rig.ledger.disputed) == ([], [])
         await rig.stop()
         rig.close()
@@ -296,10 +296,10 @@ def test_a_jammed_note_waits_for_the_hand_that_frees_it(protocol):
     async def scene():
         rig = BillRig(protocol)
         await rig.insert()
-        await rig.until(lambda: rig.ledger.pending() is not None)
+        await rig.advance_until(lambda: rig.ledger.find_open() is not None)
         rig.hand("jam")
         await asyncio.sleep(3 * BOUND_SECONDS)
-        assert rig.ledger.pending() is not None
+        assert rig.ledger.find_open() is not None
         assert not rig.of(Disputed)
         await rig.stop()
         rig.close()
@@ -320,13 +320,13 @@ def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how)
         rig.start(driver)
         await asyncio.sleep(1)
         driver.print_ticket(device_tests.build_test_job("generic", "test-1"))
-        await rig.until(lambda: ledger.history[-1][1] is PrintState.PRINTING)
+        await rig.advance_until(lambda: ledger.history[-1][1] is PrintState.PRINTING)
         if how == "busy":
             rig.twin._stop_timers()
         else:
             rig.hand(how)
         await asyncio.sleep(BOUND_SECONDS)
-        assert ledger.pending() is None
+        assert ledger.find_open() is None
         assert ledger.history[-1][1] is PrintState.DISPUTED
         await rig.stop()
         rig.close()

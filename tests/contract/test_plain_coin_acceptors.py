@@ -35,9 +35,9 @@ def test_a_coin_of_which_no_path_is_said_is_booked_where_it_was_sent(to_hopper, 
         add = rig.twin._events.add
         rig.twin._events.add = lambda a, b: add(a, 0 if a else b)
         driver.divert(to_hopper=to_hopper)
-        await rig.until(lambda: rig.of(Ready))
+        await rig.advance_until(lambda: rig.of(Ready))
         rig.hand("insert", amount_cents=1_00)
-        await rig.until(lambda: rig.of(CoinAccepted))
+        await rig.advance_until(lambda: rig.of(CoinAccepted))
         await asyncio.sleep(3)
         assert [(event.amount_cents, event.to_hopper) for event in rig.of(CoinAccepted)] == [(100, to_hopper)]
         assert not rig.of(Fault)
@@ -70,7 +70,7 @@ def test_every_cctalk_twin_reads_back_what_it_is(protocol, header):
         said = []
         rig.cable.open("cable", None)
         rig.twin._send = said.append
-        rig.twin.received(Frame(rig.twin.address, HOST, header))
+        rig.twin.process_message(Frame(rig.twin.address, HOST, header))
         assert len(said) == 1
         assert len(said[0]) > 5
         rig.close()
@@ -84,10 +84,10 @@ def test_an_id003_acceptor_stacks_by_either_command():
         driver = create_lone_driver("id003", "bill", rig.serial_line(), rig.sink)
         driver.enable(frozenset({20_00}))
         rig.start(driver)
-        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.hand("insert", amount_cents=20_00)
-        await rig.until(lambda: rig.twin.describe()["status"] == "escrow")
-        rig.twin.received(id003.Frame(id003.Command.STACK_2))
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "escrow")
+        rig.twin.process_message(id003.Frame(id003.Command.STACK_2))
         assert rig.twin.describe()["status"] == "stacking"
         await rig.stop()
         rig.close()

@@ -51,7 +51,7 @@ class PrinterRig(DeviceRig):
         return [state for job, state in self.ledger.history if job == job_id]
 
     async def ended(self, job_id: str = "t1") -> PrintState:
-        await self.until(lambda: self.states(job_id)[-1] in CLOSED)
+        await self.advance_until(lambda: self.states(job_id)[-1] in CLOSED)
         return self.states(job_id)[-1]
 
     def complete(self) -> int:
@@ -106,7 +106,7 @@ class TestContract:
             rig = PrinterRig(protocol)
             rig.hand("hold")
             rig.print_ticket()
-            await rig.until(lambda: rig.states()[-1] is S.BARCODE_DONE)
+            await rig.advance_until(lambda: rig.states()[-1] is S.BARCODE_DONE)
             await asyncio.sleep(20)
             assert rig.states()[-1] is S.BARCODE_DONE
             with pytest.raises(ValueError, match="not finished"):
@@ -158,10 +158,10 @@ class TestInterruptions:
             rig.ledger.die_at = die_at
             rig.print_ticket()
             with pytest.raises(Killed):
-                await rig.until(lambda: False)
+                await rig.advance_until(lambda: False)
             await asyncio.sleep(die_at * 0.6)
             rig.begin()
-            await rig.until(lambda: rig.ledger.pending() is None)
+            await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             self.consistent(rig)
             if line != "lossy" and die_at not in (1, 2):
@@ -280,7 +280,7 @@ class TestFaults:
         async def scene():
             rig = PrinterRig(protocol)
             rig.hand(begin[0], **begin[1])
-            await rig.until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
+            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(Fault)))
             rig.print_ticket("t1")
             assert await rig.ended("t1") is S.FAILED
             assert rig.states("t1") == [S.PENDING, S.FAILED]
@@ -338,13 +338,13 @@ class TestFaults:
     def test_silence_and_cable(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            await rig.until(lambda: rig.of(CommUp))
+            await rig.advance_until(lambda: rig.of(CommUp))
             rig.hand("silence")
-            await rig.until(lambda: rig.of(CommLost), 5)
+            await rig.advance_until(lambda: rig.of(CommLost), 5)
             rig.hand("silence", on=False)
-            await rig.until(lambda: len(rig.of(CommUp)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommUp)) == 2, 5)
             rig.hand("unplug")
-            await rig.until(lambda: len(rig.of(CommLost)) == 2, 5)
+            await rig.advance_until(lambda: len(rig.of(CommLost)) == 2, 5)
             rig.print_ticket()
             assert await rig.ended() is S.FAILED
             rig.hand("plug")
@@ -366,7 +366,7 @@ def test_a_fault_mended_while_the_machine_was_off_ends(protocol, mended):
         rig.driver.restore_faults(frozenset({FaultCode.PAPER_OUT, FaultCode.COMMUNICATION}))
         if not mended:
             rig.hand("paper", tickets=0)
-        await rig.until(lambda: rig.of(CommUp))
+        await rig.advance_until(lambda: rig.of(CommUp))
         await asyncio.sleep(3)
         await rig.stop()
         told = [(event.code, event.active) for event in rig.of(Fault)]

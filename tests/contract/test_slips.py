@@ -66,11 +66,11 @@ def said(ticket):
 def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, place, protocol):
     async def scene(room, rig):
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
-        await rig.until(lambda: len(rig.twin.describe()["printed"]) == 1)
-        await rig.until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
+        await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 1)
+        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
-        await rig.until(lambda: len(rig.twin.describe()["printed"]) == 2)
-        await rig.until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
+        await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 2)
+        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         access, audit = map(said, rig.twin.describe()["printed"])
         assert "ACCESS - NO VALUE" in access
         assert f"bill jam ({NUMBERS[Role.MECHANIC]})" in access
@@ -81,7 +81,7 @@ def test_an_access_ticket_and_an_audit_ticket_are_printed_and_kept(tmp_path, pla
         Menu(room).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
         room.engine.handle(EventType.CASH_OUT)
-        await rig.until(lambda: room.state is State.IDLE)
+        await rig.advance_until(lambda: room.state is State.IDLE)
         kinds = [line["event"] for line in iter_register_lines(REGISTERS["printed"], room.journal.entries())]
         assert kinds == ["slip.printed", "slip.printed", "voucher.out"]
         assert len(kinds) == len(rig.twin.describe()["printed"])
@@ -101,7 +101,7 @@ def test_a_slip_that_cannot_be_printed_is_kept_all_the_same(tmp_path, place):
             "logic opened while off",
         ]
         assert [record["why"] for record in room.records("slip.failed")] == ["the printer is at work"]
-        await rig.until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
+        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         assert len(rig.twin.describe()["printed"]) == 1
 
     with_printer(tmp_path, place, "tcl", scene)

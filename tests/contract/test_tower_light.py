@@ -22,7 +22,7 @@ def won(room):
     room.engine.handle(EventType.DENOMINATION, value=100)
     room.engine.handle(EventType.BET, value=3)
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.state is State.HANDPAY
 
 
@@ -70,7 +70,7 @@ def lit_after(folder, *happenings):
             engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
             has_board=True,
         )  # fmt: skip
-        room.engine._changed = station.changed
+        room.engine._changed = station.process_change
         await rig.known()
         room.boot()
         for exception in happenings:

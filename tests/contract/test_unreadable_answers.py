@@ -29,7 +29,7 @@ def nonsense_id003(rig):
 
 def nonsense_events(header):
     def make(rig):
-        received, answer = type(rig.twin).received.__get__(rig.twin), rig.twin._answer
+        received, answer = type(rig.twin).process_message.__get__(rig.twin), rig.twin._answer
         rig.twin._answer = lambda message: b"\1\2\3\4" if message.header == header else answer(message)
         return received
 
@@ -52,21 +52,21 @@ def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protoco
         rig = DeviceRig(protocol)
         driver = create_lone_driver(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.until(lambda: driver.up)
+        await rig.advance_until(lambda: driver.up)
         await asyncio.sleep(3)
-        good, answer = rig.twin.received, getattr(rig.twin, "_answer", None)
-        rig.twin.received = NONSENSE[protocol](rig)
-        await rig.until(lambda: not driver.up, 10)
+        good, answer = rig.twin.process_message, getattr(rig.twin, "_answer", None)
+        rig.twin.process_message = NONSENSE[protocol](rig)
+        await rig.advance_until(lambda: not driver.up, 10)
         (lost,) = rig.of(CommLost)
         assert "could not be read" in lost.why
         await asyncio.sleep(60)
         assert not driver.up
         assert len(rig.of(CommLost)) == 1
         assert driver.exchanges.refused == len(rig.of(LineError)) > 20
-        rig.twin.received = good
+        rig.twin.process_message = good
         if answer is not None:
             rig.twin._answer = answer
-        await rig.until(lambda: driver.up, 10)
+        await rig.advance_until(lambda: driver.up, 10)
         await asyncio.sleep(10)
         assert len(rig.of(CommUp)) == 2
         await rig.stop()
@@ -82,7 +82,7 @@ def test_every_numbered_answer_is_acknowledged():
         rig = DeviceRig("ebds")
         driver = create_lone_driver("ebds", "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.until(lambda: driver.up)
+        await rig.advance_until(lambda: driver.up)
         await asyncio.sleep(1)
         answer, said = rig.twin._answer, []
 
@@ -112,15 +112,15 @@ def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
         driver.enable(NOTES, barcodes=True)
         rig.react = lambda event: isinstance(event, Escrowed) and driver.stack(event.escrow)
         rig.start(driver)
-        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         paper = Paper(0, text or "\0")
         rig.twin._insert_paper(paper, "coupon")
-        await rig.until(lambda: rig.of(Returned), 5)
+        await rig.advance_until(lambda: rig.of(Returned), 5)
         assert not rig.of(Escrowed, Stacked)
         assert driver.exchanges.refused == 0
-        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.hand("insert", amount_cents=20_00)
-        await rig.until(lambda: rig.of(Stacked))
+        await rig.advance_until(lambda: rig.of(Stacked))
         await rig.stop()
         rig.close()
 

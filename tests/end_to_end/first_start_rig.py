@@ -137,7 +137,9 @@ class Setting:
     def _draft(self):
         game, roster = load_game(GAME), Roster()
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN)):
-            roster = roster.added(Person(number, role.value, role), pin_of(number), by="", at=self.now())
+            roster = roster.with_person(
+                Person(number, role.value, role), pin_of(number), by="", at=self.now()
+            )
         return Draft(
             seed={"metrics": {"port": 0}},
             machine={"serial": SERIAL, "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},

@@ -147,7 +147,7 @@ def test_money_in_is_money_out(campaign):
     assert value_in == value_out + journal.credits_cents()
     assert value_in > 0
     assert journal.credits_cents() == 0
-    assert journal.pending() == []
+    assert journal.list_pending() == []
 
 
 @pytest.mark.requirement("A-08", "B-08")

@@ -91,7 +91,7 @@ def test_two_players_at_one_machine_that_is_killed_under_both(tmp_path):
     with open_view(folder.root) as view:
         view.self_audit()
         reading = view.meters()
-        parts = [reading.where(position=number).values for number in (1, 2)]
+        parts = [reading.select(position=number).values for number in (1, 2)]
         assert [part["bill_in.value"] for part in parts] == [500, 1000]
         assert [part["games_played"] for part in parts] == [1, 1]
         for meter in ("coin_in", "coin_out", "credits", "money_in", "ticket_out.cashable.value"):

@@ -108,7 +108,7 @@ def archived(folder):
 
 def at_hand(folder):
     with open_view(folder) as view:
-        return view.sequence - view._database.first() + 1
+        return view.sequence - view._database.read_first_sequence() + 1
 
 
 def segments(folder):
@@ -177,15 +177,15 @@ def test_an_identifier_is_known_though_its_segment_was_carried_away(lived):
     folder, _written = lived
     both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
     with open_view(folder) as view:
-        assert [view.knows(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
-        assert not view.knows("bill:2")
-        assert not view.knows(f"play-999999-{view.mark}.start")
+        assert [view.has_transaction(name) for name in ("bill:1", "host-0", "host-350")] == [True] * 3
+        assert not view.has_transaction("bill:2")
+        assert not view.has_transaction(f"play-999999-{view.mark}.start")
         with pytest.raises(JournalDamaged, match="missing"):
             view.get("host-0")
         with pytest.raises(JournalDamaged, match="missing"):  # found by its place, and by nothing else
-            view.knows(f"play-4-{view.mark}.start")
+            view.has_transaction(f"play-4-{view.mark}.start")
     with opened(folder) as journal:
-        assert journal.knows("host-0")
+        assert journal.has_transaction("host-0")
 
 
 def test_the_index_holds_nothing_of_a_game(lived):
@@ -205,7 +205,7 @@ def test_the_index_holds_nothing_of_a_game(lived):
             play(journal)
         reached = journal.state(STATE)["through"]
         assert reached > through + 500
-        assert all(journal.knows(name) for name in names)
+        assert all(journal.has_transaction(name) for name in names)
         assert journal.get(names[1]).id == names[1]
     grown = max((folder / "archive").glob("*.ids")).stat().st_size - before
     assert grown < 16 * (reached - through) // 10, "what a segment ends in the middle of, and its own entry"
@@ -233,11 +233,11 @@ def test_a_repeat_is_refused_where_its_segment_was_carried_away(lived):
 def test_a_reservation_from_before_the_archive_is_settled_after_it(lived):
     folder, _ = lived
     with opened(folder) as journal:
-        assert [r.id for r in journal.pending()] == ["ticket-9.out"]
+        assert [r.id for r in journal.list_pending()] == ["ticket-9.out"]
         settle = Transaction(id="ticket-9.printed", kind="ticket.out", phase=Phase.SETTLE, ref="ticket-9.out")
         assert not journal.append(settle).existed
         assert journal.append(settle).existed
-        assert journal.pending() == []
+        assert journal.list_pending() == []
 
 
 # ---------------------------------------------------------------------------------------------- tampering

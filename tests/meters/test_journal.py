@@ -72,9 +72,9 @@ def test_a_transaction_moves_credit_and_meters_together(journal):
     meters = journal.meters()
     assert meters.value("coin_in") == 25
     assert meters.value("bill_in.value") == 2000
-    assert meters.by("bill_in.count", "bill_cents") == {"2000": 1}
-    assert meters.where(game="classic").value("coin_in") == 25
-    assert meters.by("games_played", "game") == {"classic": 1}
+    assert meters.split_by("bill_in.count", "bill_cents") == {"2000": 1}
+    assert meters.select(game="classic").value("coin_in") == 25
+    assert meters.split_by("games_played", "game") == {"classic": 1}
 
 
 def test_a_repeat_is_recognised_and_counted_once(journal):
@@ -97,12 +97,12 @@ def test_reserve_then_settle_moves_once(journal):
     journal.append(bill("b1"))
     journal.append(cash_out("c1", 2000))
     assert (journal.balance_cents(CREDIT), journal.available_cents(CREDIT)) == (2000, 0)
-    assert [r.id for r in journal.pending()] == ["c1"]
+    assert [r.id for r in journal.list_pending()] == ["c1"]
     with pytest.raises(Overdrawn, match="0 cents available"):
         journal.append(cash_out("c2", 1))
     journal.append(Transaction(id="c1.paid", kind="handpay.paid", phase=Phase.SETTLE, ref="c1"))
     assert journal.balance_cents(CREDIT) == 0
-    assert journal.pending() == []
+    assert journal.list_pending() == []
     with pytest.raises(UnknownTransfer, match="c1"):
         journal.append(Transaction(id="c1.again", kind="handpay.paid", phase=Phase.SETTLE, ref="c1"))
     assert [e.id for e in journal.find("c1")] == ["c1.paid"]
@@ -150,11 +150,11 @@ def test_a_restart_rebuilds_the_exact_state(tmp_path):
     first.append(cash_out("c1", 700))
     first.append(Transaction(id="e1", kind="event", state={"lang": "fr", "gone": 1}, record={"é": [1, None]}))
     first.append(Transaction(id="e2", kind="event", state={"gone": None}))
-    before = (first.meters().values, first.states(), first.pending())
+    before = (first.meters().values, first.states(), first.list_pending())
     head = (first.sequence, first.head_hash)
     first.abandon()
     with Journal.open(tmp_path, now=clock) as second:
-        assert (second.meters().values, second.states(), second.pending()) == before
+        assert (second.meters().values, second.states(), second.list_pending()) == before
         assert (second.sequence, second.head_hash) == head
         assert second.get("e1").record == {"é": [1, None]}
 

@@ -157,13 +157,15 @@ def test_parts_add_up_to_the_whole(journal):
     reading = journal.meters()
     for dimension in ("position", "game", "paytable", "denomination_cents", "wager_level"):
         for name in ("coin_in", "coin_out"):
-            assert sum(reading.by(name, dimension).values()) == reading.value(name)
+            assert sum(reading.split_by(name, dimension).values()) == reading.value(name)
             for part in reading.list_dimension_values(dimension):
-                assert reading.where(**{dimension: part}).value(name) == reading.by(name, dimension)[part]
-    assert reading.where(position=1, game="g0").value("coin_in") == sum(
+                assert (
+                    reading.select(**{dimension: part}).value(name) == reading.split_by(name, dimension)[part]
+                )
+    assert reading.select(position=1, game="g0").value("coin_in") == sum(
         n for n in range(1, 25) if n % 3 == 1 and n % 2 == 0
     )
-    assert sum(reading.by("games_played", "game").values()) == 24
+    assert sum(reading.split_by("games_played", "game").values()) == 24
 
 
 @pytest.mark.requirement("D-05:b", "D-06", "D-07")
@@ -330,9 +332,11 @@ def test_bills_are_counted_by_denomination_also_through_escrow(journal):
     for n, cents in enumerate((500, 2000, 2000)):
         flow = Transfer("world:bill", CREDIT, cents, {"bill_cents": cents})
         journal.append(Transaction(id=f"e{n}", kind="bill.escrow", phase=Phase.RESERVE, transfers=(flow,)))
-        assert journal.meters().by("bill_in.count", "bill_cents").get(str(cents), 0) == (1 if n == 2 else 0)
+        assert journal.meters().split_by("bill_in.count", "bill_cents").get(str(cents), 0) == (
+            1 if n == 2 else 0
+        )
         journal.append(Transaction(id=f"s{n}", kind="bill.in", phase=Phase.SETTLE, ref=f"e{n}"))
-    assert journal.meters().by("bill_in.count", "bill_cents") == {"500": 1, "2000": 2}
+    assert journal.meters().split_by("bill_in.count", "bill_cents") == {"500": 1, "2000": 2}
 
 
 def test_a_level_below_zero_is_shown_with_its_sign():

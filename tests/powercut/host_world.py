@@ -77,7 +77,7 @@ class Floor:
         self.returning = True
 
     def print_ticket(self, job) -> None:
-        self.room.ledgers.printing.opened(job)
+        self.room.ledgers.printing.open_ticket(job)
 
     # -------------------------------------------------------------- what they do by themselves
     def insert(self) -> None:
@@ -88,19 +88,19 @@ class Floor:
 
     def work(self) -> None:
         """Take each motion that was ordered to its end."""
-        record = self.room.ledgers.paper.pending()
+        record = self.room.ledgers.paper.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.escrow is not None:
                 self.box.append(self.escrow)
                 self.escrow = None
             self.room.ledgers.paper.credit_stacked_paper()
-            record = self.room.ledgers.paper.pending()
+            record = self.room.ledgers.paper.find_open()
         if record is not None and record.phase is EscrowPhase.VENDED:
             self.room.ledgers.paper.vend_confirmed()
         if self.returning and self.escrow is not None:
             self._start_returning()
             self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")
-        printing = self.room.ledgers.printing.pending()
+        printing = self.room.ledgers.printing.find_open()
         if printing is not None:
             self._print(printing)
 
@@ -127,7 +127,7 @@ class Floor:
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""
-        record = self.room.ledgers.paper.pending()
+        record = self.room.ledgers.paper.find_open()
         if self.escrow is not None:
             self._start_returning()
             if record is not None and record.phase is EscrowPhase.ORDERED:
@@ -220,7 +220,7 @@ class World:
         try:
             at = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
             if at is not None:
-                self.bench.hear(mark_message(message[:at]) if at else b"")
+                self.bench.exchange(mark_message(message[:at]) if at else b"")
                 if self.fault.strike is Strike.CUT:
                     self.cut()
                 self._host_too()
@@ -317,7 +317,7 @@ class World:
         """Money in is money out, over the machine's ledger, the host's and the papers together."""
         journal, bank = self.room.journal, self.bank
         journal.self_audit()
-        assert journal.pending() == []
+        assert journal.list_pending() == []
         values = journal.meters().values
         assert values["aft_in.cashable.value"] == bank.moved("in")
         assert values["aft_out.cashable.value"] == bank.moved("out")

@@ -69,7 +69,7 @@ class Life:
             case State.PLAYING if isinstance(self.room.hands.told[-1], Decision):
                 self.room.engine.handle(EventType.CHOOSE, value=self.answer())
             case State.PLAYING:
-                self.room.shown()
+                self.room.report_shown()
             case State.HANDPAY:
                 self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             case stuck:
@@ -193,7 +193,7 @@ class LifeOfSeats(Life):
     def count_begun(self):
         """Note, after a cut, how many seats had begun; return whether each had."""
         meters = self.room.journal.meters()
-        played = [meters.where(position=n).values["games_played"] for n in range(1, self.SEATS + 1)]
+        played = [meters.select(position=n).values["games_played"] for n in range(1, self.SEATS + 1)]
         assert set(played) <= {0, 1}
         if not self.is_played:
             self.begun.add(sum(played))

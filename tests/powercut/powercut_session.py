@@ -178,4 +178,4 @@ def check_money(journal, transactions):
     held = sum(m.amount_cents for moves in reserved.values() for m in moves if m.source == CREDIT)
     assert journal.balance_cents(CREDIT) == balance
     assert journal.available_cents(CREDIT) == balance - held
-    assert sorted(r.id for r in journal.pending()) == sorted(reserved)
+    assert sorted(r.id for r in journal.list_pending()) == sorted(reserved)

@@ -76,7 +76,7 @@ class Blackjack(LifeOfSeats):
                     self.give_answer(room, number, len(game.steps) - 1)
         for room in self.rooms:
             if room.state is State.PLAYING:
-                room.shown()
+                room.report_shown()
             assert room.state is State.IDLE
 
     def give_answer(self, room, number, answered):
@@ -91,7 +91,7 @@ class Blackjack(LifeOfSeats):
         journal = self.room.journal
         begun = self.count_begun()
         for number, played in enumerate(begun):
-            own = journal.meters().where(position=number + 1).values
+            own = journal.meters().select(position=number + 1).values
             staked, back = (STAKED[number], BACK[number]) if played else (0, 0)
             assert (own["coin_in"], own["coin_out"]) == (staked, back)
             assert self.rooms[number].credit_cents == self.CREDIT_CENTS - staked + back
@@ -101,7 +101,7 @@ class Blackjack(LifeOfSeats):
             left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table["shoe"]
             dealt = len(CARDS.split()) - (not begun[1])  # where nobody doubles
             assert Shoe.from_json(left).left == DECKS * 52 - dealt
-        assert journal.pending() == []
+        assert journal.list_pending() == []
 
     def recalled(self, room, number):
         """The staff see the whole round with this position's own result."""

@@ -61,7 +61,7 @@ class Craps(LifeOfSeats):
 
     def counted(self, name):
         meters = self.room.journal.meters()
-        return [meters.where(position=n).values[name] for n in range(1, self.SEATS + 1)]
+        return [meters.select(position=n).values[name] for n in range(1, self.SEATS + 1)]
 
     def ready(self):
         return self.counted("games_played") == [1, 1, 0] and self.rooms[1].state is State.IDLE
@@ -86,7 +86,7 @@ class Craps(LifeOfSeats):
         for room in self.rooms:
             if room.state is State.PLAYING:
                 assert open_game(room.machine).outcome is not None
-                room.shown()
+                room.report_shown()
             assert room.state is State.IDLE
 
     def end(self):
@@ -132,7 +132,7 @@ class Craps(LifeOfSeats):
             record = entry.record
             draws.setdefault(record.get("round_id") or record["play_id"], set()).add(str(record["steps"]))
         assert {len(each) for each in draws.values()} == {1}
-        assert self.room.journal.pending() == []
+        assert self.room.journal.list_pending() == []
 
 
 @pytest.mark.timeout(1_800)

@@ -36,7 +36,7 @@ class LevelDisplay(FixedFace):
         super().__init__(500)
         self.known = 0
 
-    def decided(self, _):
+    def find_last_decided(self, _):
         return self.known
 
 
@@ -79,7 +79,7 @@ class Mystery(Life):
             case State.PLAYING:
                 if self.made() < 2 or not self.late:
                     self.hear()
-                room.shown()
+                room.report_shown()
             case State.AWAITING_AWARD if self.late:
                 room.engine.handle(EventType.KEY_TURNED, key="attendant")
             case State.AWAITING_AWARD:
@@ -107,7 +107,7 @@ class Mystery(Life):
         assert paid == ((0, PAID) if late else (PAID, 0))
         assert meters["games_played"] == GAMES
         assert room.credit_cents == 500 - 2 * STAKE + 2 * WINS + (0 if late else PAID)
-        assert room.journal.pending() == []
+        assert room.journal.list_pending() == []
         (kept,) = room.journal.states(ProgressiveKey.CLAIM).values()
         assert (kept["amount_cents"], kept["way"]) == (PAID, "hand" if late else "credit")
         assert len(room.records("progressive.hit")) == 1

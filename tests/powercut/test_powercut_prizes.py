@@ -56,7 +56,7 @@ class Prizes(Life):
         given, paid_cents = meters["att_merchandise.value"], meters["att_jackpot"]
         assert (given, paid_cents) == ((0, THEIR_VALUE) if self.cash else (THEIR_VALUE, 0))
         room = self.room
-        assert (meters["games_played"], room.credit_cents, room.journal.pending()) == (1, 490, [])
+        assert (meters["games_played"], room.credit_cents, room.journal.list_pending()) == (1, 490, [])
 
 
 @pytest.mark.requirement("A-08", "D-15", "F-06")

@@ -29,19 +29,19 @@ class Seats(LifeOfSeats):
     def end(self):
         for room in self.rooms:
             if room.state is State.PLAYING:
-                room.shown()
+                room.report_shown()
             assert room.state is State.IDLE
 
     def judge(self):
         """Each seat has his credits less a stake, with the win of his own game; or no game, and his credits."""
         journal = self.room.journal
         for number, played in enumerate(self.count_begun(), 1):
-            own = journal.meters().where(position=number).values
+            own = journal.meters().select(position=number).values
             assert own["coin_in"] == STAKE_CENTS * played
             assert self.rooms[number - 1].credit_cents == self.CREDIT_CENTS - own["coin_in"] + own["coin_out"]
         draws = {str(e.transaction.record["steps"]) for e in journal.entries("game.start")}
         assert len(draws) <= 1
-        assert journal.pending() == []
+        assert journal.list_pending() == []
 
 
 @pytest.mark.requirement("A-08", "O-01", "F-06")

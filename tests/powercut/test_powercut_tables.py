@@ -66,7 +66,11 @@ class Evening(Life):
         assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (190, 240, 140)
         assert (meters["games_played"], meters["games_pushed"]) == (5, 2)
         assert room.journal.balance_cents("out:handpay_cancelled_credit") == 550
-        assert (room.credit_cents, list_standing_tables(room.machine), room.journal.pending()) == (0, (), [])
+        assert (room.credit_cents, list_standing_tables(room.machine), room.journal.list_pending()) == (
+            0,
+            (),
+            [],
+        )
         numbers = [
             draw
             for kind in ("game.start", "game.choice")

@@ -54,7 +54,7 @@ class Instead(Life):
         room = self.room
         by_hand, on_ticket = room.journal.balance_cents(HAND), room.journal.balance_cents(TICKET)
         assert sorted((by_hand, on_ticket)) == [0, 2000]
-        assert (room.credit_cents, room.journal.pending()) == (0, [])
+        assert (room.credit_cents, room.journal.list_pending()) == (0, [])
         issued = [record for record in room.store.records() if record.state is TicketState.ISSUED]
         assert sum(record.ticket.amount_cents for record in issued) == on_ticket
 

@@ -38,7 +38,7 @@ def steps(desk, numbers):
 
     return (
         ("reserve a", lambda: prepare("a", 1000)),
-        ("issue a", lambda: desk.printed(numbers["a"])),
+        ("issue a", lambda: desk.record_printed(numbers["a"])),
         ("reserve b", lambda: prepare("b", 2000)),
         ("fail b", lambda: desk.failed(numbers["b"], "jam")),
         ("lock a 1", lambda: desk.redeem_begin("in-1", numbers["a"])),
@@ -47,7 +47,7 @@ def steps(desk, numbers):
         ("redeem a 2", lambda: desk.redeem_commit("in-2")),
         ("report a", lambda: desk.mark_reported(numbers["a"])),
         ("reserve c", lambda: prepare("c", 3000)),
-        ("issue c", lambda: desk.printed(numbers["c"])),
+        ("issue c", lambda: desk.record_printed(numbers["c"])),
     )
 
 

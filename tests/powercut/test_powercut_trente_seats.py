@@ -57,12 +57,12 @@ class Trente(LifeOfSeats):
             if room.state is State.PLAYING and open_game(room.machine).outcome is None:
                 room.engine.handle(EventType.CHOOSE, value=answer)
             if room.state is State.PLAYING:
-                room.shown()
+                room.report_shown()
             assert room.state is State.IDLE
 
     def counted(self, name):
         meters = self.room.journal.meters()
-        return [meters.where(position=n).values[name] // CENTS for n in range(1, self.SEATS + 1)]
+        return [meters.select(position=n).values[name] // CENTS for n in range(1, self.SEATS + 1)]
 
     def stands(self):
         return [
@@ -90,7 +90,7 @@ class Trente(LifeOfSeats):
             self.check([20, 20 + 20 * two], [0, 40 + 10 * two], [0, 0], 8 + 9)
         else:
             self.check([20, 20], [0, 10], [20, 0], 8)
-        assert self.room.journal.pending() == []
+        assert self.room.journal.list_pending() == []
 
 
 @pytest.mark.timeout(1_800)

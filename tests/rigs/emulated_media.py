@@ -246,7 +246,7 @@ class Computer(Cabinet):
 
     def _nothing_is_owed(self, journal, first, second):
         assert journal.credits_cents() == 0
-        assert journal.pending() == []
+        assert journal.list_pending() == []
         with open_machine_ledger(first, second=second) as store:
             records = list(store.records())
         issued = [one.ticket for one in records if one.state is TicketState.ISSUED]

@@ -30,7 +30,7 @@ class RealController:
     def values(self):
         return self.real.values()
 
-    def hear(self, message):
+    def process_message(self, message):
         return [self.spoil(answer) for answer in self.real.take([ReceivedMessage(message.machine, message)])]
 
     @property

@@ -58,7 +58,7 @@ def one_game(room: MachineRig, answer: str = "raise", **bets: int) -> None:
     """A whole game."""
     begin(room, **bets)
     decide(room, answer)
-    room.shown()
+    room.report_shown()
 
 
 def level(room: MachineRig, pool: str = POOL) -> Level:

@@ -53,7 +53,7 @@ class FixedFace:
     def __init__(self, amount_cents: int = 1700) -> None:
         self.now = Shown(amount_cents, Status.UP)
 
-    def shown(self, pool: str) -> Shown:
+    def find_displayed_amount(self, pool: str) -> Shown:
         return self.now
 
     def position(self, pool: str) -> None:
@@ -80,6 +80,6 @@ def awaiting(folder: Path) -> MachineRig:
     room = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",)).boot().insert(500)
     room.play()
     room.machine.chance = create_generator()
-    room.shown()
+    room.report_shown()
     assert room.state is State.AWAITING_AWARD
     return room

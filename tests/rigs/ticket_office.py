@@ -61,7 +61,7 @@ class Office:
 
     def issued(self, issue_id="cashout-1", amount_cents=1234, **options):
         ticket = self.desk.prepare(issue_id, amount_cents, denomination_cents=25, **options)
-        return self.desk.printed(ticket.number)
+        return self.desk.record_printed(ticket.number)
 
 
 def a_ticket(**changes):

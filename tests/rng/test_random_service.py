@@ -26,13 +26,13 @@ class TestStep:
                     draws.below(22, f"reel {i}")
                 assert draws.generates == 1
             assert draws._buffer == b""
-        assert service.statistics()["generates"] == 100
+        assert service.read_statistics()["generates"] == 100
 
     def test_nothing_is_generated_before_a_number_is_asked_for(self) -> None:
         service = start()
         with service.step():
             pass
-        assert service.statistics()["generates"] == 0
+        assert service.read_statistics()["generates"] == 0
 
     def test_a_step_goes_on_past_one_generate_where_it_must(self) -> None:
         with start().step() as draws:
@@ -246,7 +246,7 @@ class TestPolicy:
         service = start(policy=ReseedPolicy(prediction_resistance=True))
         for _ in range(5):
             sequence(service)
-        assert service.statistics()["reseeds"] == 5
+        assert service.read_statistics()["reseeds"] == 5
 
     @pytest.mark.requirement("B-04")
     def test_background_cycling_changes_the_idle_state_and_draws_its_own_intervals(self) -> None:
@@ -259,12 +259,12 @@ class TestPolicy:
         assert len(pauses) > 150
         assert min(pauses) >= 5_000_000
         assert max(pauses) <= 50_000_000
-        assert service.statistics()["cycles"] == 200
+        assert service.read_statistics()["cycles"] == 200
 
     def test_no_cycling_where_the_policy_has_none(self) -> None:
         service = start()
         assert service.cycle() == 0
-        assert service.statistics()["generates"] == 0
+        assert service.read_statistics()["generates"] == 0
 
     def test_cycling_inside_a_step_leaves_the_steps_numbers_alone(self) -> None:
         service = start(policy=ReseedPolicy(cycle_min_ms=5, cycle_max_ms=50))
@@ -273,7 +273,7 @@ class TestPolicy:
             assert service.cycle() > 0
             draws.below(22)
             assert draws.generates == 1
-        assert service.statistics()["cycles"] == 0
+        assert service.read_statistics()["cycles"] == 0
 
     @pytest.mark.parametrize("name", sorted(set(MechanismName) - {MechanismName.CTR_AES_256}))
     def test_every_mechanism_serves(self, name: MechanismName) -> None:

@@ -509,7 +509,7 @@ class GameAudit:
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
         """Check a void game: staff may void it, its money is correct, and its record is complete."""
         game = self._games.find(start.game.id, start.game.digest)
-        record = reduce(GameRecord.after, (choice for _, choice in play.steps), start)
+        record = reduce(GameRecord.with_step, (choice for _, choice in play.steps), start)
         conversation = None
         if game is not None:
             with suppress(*NO_REPLAY):

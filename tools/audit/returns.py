@@ -111,7 +111,7 @@ def iter_returns(view: JournalView) -> Iterator[Return]:
     for version, sums in sorted(_sum_ended_games(view).items()):
         if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
             continue
-        part = reading.where(
+        part = reading.select(
             paytable=f"{version.game}@{version.version}", denomination_cents=version.denomination_cents
         )
         facts: dict[str, Any] = {

@@ -72,7 +72,7 @@ def _iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Sto
     day: GamingDay | None = None
     for entry in entries:
         if entry.kind == POWER_UP.kind:
-            day = GamingDay.recorded(entry.record)
+            day = GamingDay.read_recorded(entry.record)
         waiting.append(entry)
         if day is not None:
             yield from ((each, day) for each in waiting)
@@ -92,7 +92,7 @@ def _add_period_movement(
     With an empty ``period`` nothing is added.
     """
     reading = read_meters(ledger)
-    values = reading.values if position is None else reading.where(position=str(position)).values
+    values = reading.values if position is None else reading.select(position=str(position)).values
     meters_now = {name: values[name] for name in METERS}
     for name in METERS if period else ():
         moved = meters_now[name] - meters_before[name]

@@ -53,7 +53,7 @@ class SheetHead:
             self.machine = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == POWER_UP.kind:
             self.rules = str(read_details(entry).get("profile", ""))
-            self.day = GamingDay.recorded(entry.record)
+            self.day = GamingDay.read_recorded(entry.record)
 
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """Yield the entries unchanged, updating the head with each."""

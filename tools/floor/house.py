@@ -56,7 +56,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
         if entry.kind == KIND:
             machine.entry = record["after"]
         elif entry.kind == POWER_UP.kind:
-            day = GamingDay.recorded(record)
+            day = GamingDay.read_recorded(record)
         elif entry.kind == _WITHDRAWN:
             since = day.find_date(entry.time_utc).isoformat()
             machine.base = f"out of service since {since}; lock and key: {record['cashier']}"

@@ -437,7 +437,7 @@ class Staff(Step):
         roster_before = draft.roster
         person = Person(number, name, Role(role))
         try:
-            draft.roster = roster_before.added(person, self.digest(pin), by="", at=self.now())
+            draft.roster = roster_before.with_person(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
         self.before.append(roster_before)

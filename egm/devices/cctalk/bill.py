@@ -206,7 +206,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             return True
         elif code == BillEvent.RETURNED:
             self._present.pop(FaultCode.CHEAT, None)
-            self._escrow.moving(to_box=False)
+            self._escrow.record_direction(to_box=False)
             return True
         return False
 

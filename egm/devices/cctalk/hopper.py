@@ -67,7 +67,7 @@ class CctalkHopperDriver(CctalkDriver):
         """Pay ``coins`` (1 to 255). Raises ValueError for another number, or while a payout is open."""
         if not 1 <= coins <= COINS_MAX:
             raise ValueError(f"{self.name}: {coins} coins in one payout; 1 to {COINS_MAX} can be ordered")
-        if self._wish is not None or self._ledger.pending() is not None:
+        if self._wish is not None or self._ledger.find_open() is not None:
             raise ValueError(f"{self.name}: a payout is still open")
         self._wish = (payout_id, coins)
         self._wake.set()
@@ -109,7 +109,7 @@ class CctalkHopperDriver(CctalkDriver):
         if self._stop_wished and await self._query(Header.EMERGENCY_STOP) is not None:
             self._stop_wished = False
             return
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is None and status.remaining:  # the rest of an abandoned order is already disputed
             self._total_at_rest = None
             await self._query(Header.EMERGENCY_STOP)
@@ -125,7 +125,7 @@ class CctalkHopperDriver(CctalkDriver):
                     count_before=total,
                     serial=(self._serial or b"").hex(),
                 )
-                self._ledger.ordered(record)
+                self._ledger.open_payout(record)
                 self._wish = None
                 self._empty = self._runaway = self._may_be_paying = False
                 self._note_progress()
@@ -201,7 +201,7 @@ class CctalkHopperDriver(CctalkDriver):
 
         It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
         """
-        record = self._ledger.pending()
+        record = self._ledger.find_open()
         if record is None and self._wish is None:
             self._note_progress()
         elif self._timer.add_elapsed() <= ORDER_SECONDS:
@@ -231,7 +231,7 @@ class CctalkHopperDriver(CctalkDriver):
 
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger, then report it; more or fewer coins paid than ordered raise a fault."""
-        self._ledger.finished(record.payout_id, paid_coins, uncertainty)
+        self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
         self._note_progress()
         self._empty = paid_coins < record.coins

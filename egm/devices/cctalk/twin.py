@@ -47,7 +47,7 @@ class CctalkTwin(Twin[Frame]):
         super().__init__(name, port, cutter, speed)
         port.echoes = True  # the wire itself echoes, with or without power
 
-    def received(self, message: Frame) -> None:
+    def process_message(self, message: Frame) -> None:
         """Reply to messages addressed to this simulated device; an unknown header gets no reply."""
         if message.destination != self.address or message.source != HOST:
             return

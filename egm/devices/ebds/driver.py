@@ -159,7 +159,7 @@ class EbdsDriver(BillDriver[Frame]):
         if bits & Bits.STACKED:
             self._handle_stacked_item()
         if bits & Bits.RETURNED:
-            self._escrow.moving(to_box=False)
+            self._escrow.record_direction(to_box=False)
         if bits & Bits.REJECTED:
             self._emit(Rejected(device=self.name, reason="not recognised"))
         faults = {code: "" for bit, code in _FAULTS.items() if bits & bit}
@@ -176,7 +176,7 @@ class EbdsDriver(BillDriver[Frame]):
                 self._read_content(status), bytes((status.note,)) + status.barcode.encode()
             )
         elif bits & Bits.STACKING:
-            self._escrow.moving(to_box=True)
+            self._escrow.record_direction(to_box=True)
         elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
             self._handle_clear_path("the acceptor is idle")
         if bits & Bits.IDLING and isinstance(question, Poll) and self._worth.is_known:

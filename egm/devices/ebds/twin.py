@@ -65,7 +65,7 @@ class EbdsTwin(BillTwin[Frame]):
         self._schedule_step(_INITIALIZE_SECONDS, self._start_with_paper)
 
     # ------------------------------------------------------------ the line
-    def received(self, message: Frame) -> None:
+    def process_message(self, message: Frame) -> None:
         """Reply to a message of the machine as the protocol specifies."""
         try:
             question = codec.read_host(message)

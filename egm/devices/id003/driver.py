@@ -158,9 +158,9 @@ class Id003Driver(BillDriver[Frame]):
             if status is Status.VEND_VALID:
                 self._line.write(Frame(Command.ACK).encode())
         elif status is Status.STACKING:
-            self._escrow.moving(to_box=True)
+            self._escrow.record_direction(to_box=True)
         elif status in _OUTWARD:
-            self._escrow.moving(to_box=False)
+            self._escrow.record_direction(to_box=False)
             if entered and report.reason:
                 self._emit(Rejected(device=self.name, reason=report.reason))
 

@@ -53,7 +53,7 @@ class Id003Twin(BillTwin[Frame]):
         }
 
     # ------------------------------------------------------------ the line
-    def received(self, message: Frame) -> None:
+    def process_message(self, message: Frame) -> None:
         """Reply to a message of the machine as the protocol specifies."""
         command = message.command
         if command == Command.STATUS:

@@ -36,7 +36,7 @@ class IoBoardTwin(Twin[Message]):
         self._pulsing = False
 
     # ------------------------------------------------------------ the line
-    def received(self, message: Message) -> None:
+    def process_message(self, message: Message) -> None:
         """Reply to the machine's message as the protocol specifies; the board's own messages are ignored."""
         match message:
             case Hello():

@@ -16,7 +16,7 @@ class IthacaTwin(PrinterTwin[Command]):
         self._lines: list[str] = []
         self._digits = ""
 
-    def received(self, message: Command) -> None:
+    def process_message(self, message: Command) -> None:
         """Collect a ticket, print it when it is presented, answer status queries."""
         match message:
             case StatusQuery(which=which):

@@ -20,7 +20,7 @@ class TclTwin(PrinterTwin[StatusQuery | Clear | Print]):
     def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_command, speed)
 
-    def received(self, message: StatusQuery | Clear | Print) -> None:
+    def process_message(self, message: StatusQuery | Clear | Print) -> None:
         """Answer a status query; execute other commands without a reply."""
         match message:
             case StatusQuery():

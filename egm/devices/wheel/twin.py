@@ -43,7 +43,7 @@ class WheelTwin(Twin[Report]):
             self._enter_phase(Phase.WAITING)
             self._send_status()
 
-    def received(self, message: Report) -> None:
+    def process_message(self, message: Report) -> None:
         """Ignore commands: a wheel's reader only reports."""
 
     def _send_status(self) -> None:

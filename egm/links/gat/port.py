@@ -80,7 +80,7 @@ class GatPort:
         components = find_components(self._scope)
         self._service = Service(machine, about, components, self._orders.put_nowait, self._stop_calculations)
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """Do nothing: no change of the machine concerns a GAT verifier."""
 
     async def run(self) -> None:
@@ -113,7 +113,7 @@ class GatPort:
         except LocalError as error:
             self._service.failed(str(error))
         else:
-            self._service.done(values)
+            self._service.store_result(values)
 
     async def _listen(self) -> None:
         """Open the GAT port and serve the verifier; open it again after it is lost."""

@@ -106,7 +106,7 @@ class Service:
         else:
             installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
             values = {} if installed is None else {_SIGNER: installed["signer"], **installed["components"]}
-            self.done(values)
+            self.store_result(values)
         return True
 
     def _record_request(self, request: Initiate, order: Order | None, trouble: str = "") -> None:
@@ -127,7 +127,7 @@ class Service:
             },
         )
 
-    def done(self, values: Mapping[str, str]) -> None:
+    def store_result(self, values: Mapping[str, str]) -> None:
         """Record the result of the signature calculation: component -> signature."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._finish(replace(calculation, values=values))

@@ -108,9 +108,9 @@ class SasChannel:
             self._line.end()
             restore_priority()
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """Send the new readout to the line, and raise SAS exceptions for new journal entries."""
-        self._money.changed()
+        self._money.update_exceptions()
         if now.journal_sequence <= self._seen:
             return
         entries = list(self.host.machine.journal.entries(since=self._seen))
@@ -182,7 +182,7 @@ class SasChannel:
                 self._watch.handle_queue_full(full=full)
             case LinkChanged(up=up):
                 self._money.link(up=up)
-                self._watch.changed(up=up)
+                self._watch.record_link_state(up=up)
             case Refused(request=request, why=why, failed=True):
                 self._record_failed_poll(request, why)
             case Refused():

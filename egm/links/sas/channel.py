@@ -154,7 +154,7 @@ class Channel:
         self._delayed.append(reply.frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
-    def hear(self, message: Heard, now_ns: int) -> Iterator[Action]:
+    def process_message(self, message: Heard, now_ns: int) -> Iterator[Action]:
         """Process a message decoded from the host's line; yield the actions that follow."""
         match message:
             case GeneralPoll(address=self.address):
@@ -293,7 +293,7 @@ class Channel:
         if acknowledged.delayed:
             self._delayed.popleft()
         if acknowledged.exception is not None:
-            self._queue.heard(acknowledged.exception, now_ns)
+            self._queue.remove_received(acknowledged.exception, now_ns)
         if acknowledged.answered is not None:
             poll, request, reply = acknowledged.answered
             self._queue.served(acknowledged.serves)

@@ -96,7 +96,7 @@ class ExceptionQueue:
                 return standing.exception
         return self._waiting[0] if self._waiting else None
 
-    def heard(self, exception: SasException, now_ns: int) -> None:
+    def remove_received(self, exception: SasException, now_ns: int) -> None:
         """Remove an exception that the host has received from the queue; the next one follows.
 
         A priority exception that a long poll serves stays raised, and is sent again later unless it was

@@ -185,10 +185,10 @@ class Line(threading.Thread):
             if not data:
                 continue
             self._heard_ns = self._now()
-            for message in self._framing.hear(data, self._heard_ns):
+            for message in self._framing.decode(data, self._heard_ns):
                 self._take_news()
                 self._count_message(message)
-                for action in self._channel.hear(message, self._heard_ns):
+                for action in self._channel.process_message(message, self._heard_ns):
                     self._perform(port, action)
 
     def _take_news(self) -> None:

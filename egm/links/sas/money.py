@@ -34,7 +34,7 @@ class MoneyNews:
         self._host = host
         self._last: frozenset[ExceptionOfSubject] = frozenset()
 
-    def changed(self) -> None:
+    def update_exceptions(self) -> None:
         """Raise the money exceptions that now apply, and withdraw those that no longer do."""
         now = frozenset(self._iter_applicable())
         for code in {code for code, _ in self._last} - {code for code, _ in now}:
@@ -53,7 +53,7 @@ class MoneyNews:
             money.online = up
         if up:  # it may have lost everything it had received
             self._last = frozenset()
-            self.changed()
+            self.update_exceptions()
 
     def _iter_applicable(self) -> Iterator[ExceptionOfSubject]:
         """Yield the money exceptions that apply now, if the host's polls can serve them."""
@@ -75,7 +75,7 @@ class MoneyNews:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.has_unread_result:
             yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id
-        if (printed := tickets.unread()) is not None:
+        if (printed := tickets.find_oldest_unread()) is not None:
             yield PRINTED, printed.ticket.number
 
     def _iter_transfer_exceptions(self) -> Iterator[ExceptionOfSubject]:

@@ -31,7 +31,7 @@ class Readings:
         self._journal = journal
         self._last: MeterReading | None = None
 
-    def now(self) -> MeterReading:
+    def read_values(self) -> MeterReading:
         """Return the current value of every meter."""
         if self._last is None or self._last.sequence != self._journal.sequence:
             self._last = self._journal.meters()
@@ -106,7 +106,7 @@ class Reader:
             machine.component(HostMoney) if machine.component(HostMoney).line == host.name else HostMoney()
         )
         return Readout(
-            reading=self._readings.now(),
+            reading=self._readings.read_values(),
             serial=machine.identity.serial,
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,

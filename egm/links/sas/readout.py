@@ -90,14 +90,14 @@ class Readout:
             dims: dict[str, str | int] = {"game": game} if game else {}
             if self.only_denomination_cents:
                 dims["denomination_cents"] = self.only_denomination_cents
-            values = self._sums[game] = (self.reading.where(**dims) if dims else self.reading).values
+            values = self._sums[game] = (self.reading.select(**dims) if dims else self.reading).values
         return values
 
     def bills(self, amount_cents: int) -> int:
         """Return the number of accepted bills of this value, in minor units."""
         counts = self._sums.get("bills by amount")
         if counts is None:
-            counts = self._sums["bills by amount"] = self.reading.by("bill_in.count", "bill_cents")
+            counts = self._sums["bills by amount"] = self.reading.split_by("bill_in.count", "bill_cents")
         return counts.get(str(amount_cents), 0)
 
     def for_denomination(self, denomination_cents: int) -> "Readout":

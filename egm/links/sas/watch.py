@@ -53,7 +53,7 @@ class LinkWatch:
             machine.post(HOST_START_AWAITED, HostNamed(host=self._host.name), state={key: True})
             self._host.handle(EventType.DISABLED, Disabled(source=self._host.source, reason="host"))
 
-    def changed(self, *, up: bool) -> None:
+    def record_link_state(self, *, up: bool) -> None:
         """Record that the host has started to poll, or has stopped, and apply the jurisdiction's rules on it."""
         if self._timer is not None:
             self._timer.cancel()

@@ -72,7 +72,7 @@ Heard: TypeAlias = GeneralPoll | LongPoll | MessageToOther | Broken
 class Framing(Protocol):
     """Interface of a decoder that splits the bytes of one SAS line into messages."""
 
-    def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+    def decode(self, data: bytes, now_ns: int) -> Iterator[Heard]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         ...
 
@@ -95,7 +95,7 @@ class StrictFraming:
         self._message = bytearray()
         self._listening = False
 
-    def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+    def decode(self, data: bytes, now_ns: int) -> Iterator[Heard]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             yield from self._discard_message("gap")
@@ -168,7 +168,7 @@ class LenientFraming:
         self._message = bytearray()
         self._lost = False
 
-    def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
+    def decode(self, data: bytes, now_ns: int) -> Iterator[Heard]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             self._lost = False

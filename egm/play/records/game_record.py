@@ -165,7 +165,7 @@ class GameRecord:
             "wager_level": self.bet_credits,
         }
 
-    def after(self, step: "GameChoice") -> "GameRecord":
+    def with_step(self, step: "GameChoice") -> "GameRecord":
         """Return the game's record with one more step."""
         new_step = Step(choice=step.choice, draws=step.draws)
         return replace(

@@ -106,7 +106,7 @@ def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
         location = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == CHOICE:
             choice = from_json(GameChoice, entry.record, location)
-            game = game.after(choice) if choice.play_id == play_id else game
+            game = game.with_step(choice) if choice.play_id == play_id else game
         else:
             prize = from_json(MysteryWon, entry.record, location)
             game = game.with_hits(prize.hits) if prize.play_id == play_id else game

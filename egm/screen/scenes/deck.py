@@ -145,7 +145,7 @@ def _draw_meter(
     rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
     count = p.text(
-        stage.texts.counted("meter.credits", credits_),
+        stage.texts.format_count("meter.credits", credits_),
         (x + 24, y + rows[1]),
         Style("strong", "small", "text"),
         align="left",

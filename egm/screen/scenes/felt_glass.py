@@ -334,7 +334,7 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     spot = limits.spot(spot)
     odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
-    highest = limits.most(spot, view.chips.bets) or spot.most
+    highest = limits.find_maximum(spot, view.chips.bets) or spot.most
     highest -= highest % spot.step
     lowest, maximum, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
     key = "felt.only" if lowest == maximum else "felt.steps" if spot.step > 1 else "felt.limits"
@@ -473,7 +473,7 @@ def describe_felt_status(stage: Stage) -> str:
     if chips.credits < build_limits(view.snapshot).least_here:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
-    return stage.texts.counted("felt.buys", spots, price=price)
+    return stage.texts.format_count("felt.buys", spots, price=price)
 
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:

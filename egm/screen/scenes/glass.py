@@ -112,7 +112,7 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
         return
     spots, prizes = list_keno_prizes(stage)
     x, y, w, h = stage.layout.left
-    draw_caption(stage, texts.counted("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
+    draw_caption(stage, texts.format_count("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
     columns = 1 if not stage.layout.is_portrait or len(prizes) < _BESIDE_FROM else 2
     head = 66.0 if not stage.layout.is_portrait else 54.0
     step = min(

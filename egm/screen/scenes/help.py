@@ -407,7 +407,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
     heading = Style("strong", "small", stage.look.accent)
-    titles = [stage.texts.counted("keno.of", int(spot)) for spot in spots]
+    titles = [stage.texts.format_count("keno.of", int(spot)) for spot in spots]
     if max((p.measure(title, heading) for title in titles), default=0.0) > column - 6:  # one for all columns
         p.text(stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20)
         titles = spots

@@ -269,7 +269,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     ways = sum(sum(count_paid_ways(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
-    words = texts.counted(f"keno.own_{kind}", count)
+    words = texts.format_count(f"keno.own_{kind}", count)
     if slip.draws > 1:
         words += texts.say("keno.and_draws", count=slip.draws)
     return words, compute_bet_credits(view) * unit_cents
@@ -423,7 +423,7 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
     """Return what a finished Keno draw has paid, if a telephone's tray has room for it."""
     return (
-        "  ·  " + stage.texts.counted("keno.pays", step.credits)
+        "  ·  " + stage.texts.format_count("keno.pays", step.credits)
         if stage.layout.is_telephone and step.credits
         else ""
     )
@@ -486,7 +486,7 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     )  # Leave room for the key.
     p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
-        words = stage.texts.counted("keno.pays", step.credits)
+        words = stage.texts.format_count("keno.pays", step.credits)
         p.text(words, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
 
 

@@ -214,7 +214,7 @@ def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
     if handpay.since:
-        facts.append(say("tilt.since", time=stage.texts.moment(handpay.since)))
+        facts.append(say("tilt.since", time=stage.texts.format_time(handpay.since)))
     if snapshot is not None:
         facts.append(say("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
@@ -239,7 +239,7 @@ def _format_door(stage: Stage, door: str) -> str:
 def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     """Return the last fault in large type, the others below it, and the highest authority needed to clear them."""
     say, last = stage.texts.say, tilts[-1]
-    facts = say("tilt.since", time=stage.texts.moment(last.since))
+    facts = say("tilt.since", time=stage.texts.format_time(last.since))
     if not stage.texts.has(f"tilt.text.{last.code}"):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     others = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]

@@ -73,7 +73,7 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
         name = format_stage_name(stage, feature) or texts.code("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
-    credits_ = texts.counted("meter.credits", chances.top_credits)
+    credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(stage, award)
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
         plain = chances.top == _WON and chances.top_stage in chances.spots  # Pays on the first stake alone.
@@ -100,10 +100,10 @@ def _describe_bet(stage: Stage, chances: Chances) -> str:
         return words if kinds.count(words) == 1 else _format_spot_names(stage, chances)
     if chances.hands:
         credits_a_hand = texts.number(chances.cost_credits // chances.hands)
-        return texts.counted("odds.hands", chances.hands, bet=credits_a_hand)
+        return texts.format_count("odds.hands", chances.hands, bet=credits_a_hand)
     spots, _, suffix = chances.bet.partition(" ")
     if suffix in {"spot", "spots"} and spots.isdigit():
-        return texts.counted("keno.of", int(spots))
+        return texts.format_count("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
@@ -220,6 +220,6 @@ def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
         return texts.choose_translation(names[award.name], award.name)
     catch, of, spots = award.name.partition(" of ")
     if of and catch.isdigit() and spots.isdigit():
-        return texts.counted("keno.catch_of", int(catch), spots=texts.number(int(spots)))
+        return texts.format_count("keno.catch_of", int(catch), spots=texts.number(int(spots)))
     stage_name = format_stage_name(stage, award.stage) if award.name.isdigit() else ""
     return f"{stage_name} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

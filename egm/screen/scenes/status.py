@@ -262,7 +262,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
         return ""
     areas = len(read_area_stakes(game, snapshot))
     price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
-    return stage.texts.counted("wheel.buys", areas, price=price)
+    return stage.texts.format_count("wheel.buys", areas, price=price)
 
 
 def _choose_game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class OptionList(MenuPage):
         options = Options.of(machine)
         rows = []
         for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
-            offered = options.offered(game_id, admitted)
+            offered = options.list_denominations(game_id, admitted)
             current_cents = machine.denominations_cents.get(game_id, ())
             rows.append(
                 Row(

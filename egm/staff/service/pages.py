@@ -87,7 +87,7 @@ class Meters(MenuPage):
         for name in reading.values:
             meter = BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
-            parts = reading.by(name, self.by) if can_be_split else {}
+            parts = reading.split_by(name, self.by) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
                     (self._format_dimension_value(machine, part), say_meter_value(name, value))

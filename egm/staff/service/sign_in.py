@@ -137,7 +137,7 @@ def read_staff(machine: Machine) -> None:
     _keep_second_copy(current_roster)
     if not recorded.number:
         _seal_first(current_roster)
-    for change in current_roster.since(recorded.number):
+    for change in current_roster.list_changes_after(recorded.number):
         machine.post(
             _CHANGES[change.what],
             RosterChanged(

@@ -24,7 +24,7 @@ class ServiceTimeout:
         """Wait until cancelled; the idle timer does the work."""
         await asyncio.get_running_loop().create_future()
 
-    def changed(self, now: Snapshot) -> None:
+    def process_change(self, now: Snapshot) -> None:
         """Restart the timer if the service page has changed, and stop it if no page is open."""
         page = "" if now.page is None else now.page.id
         if page == self._page:

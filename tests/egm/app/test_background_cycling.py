@@ -28,7 +28,7 @@ def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path):
             await asyncio.sleep(0.05)
             assert not running.done()
             if process._stations and process._machine.chance is not None:
-                cycles = process._machine.chance.statistics()["cycles"]
+                cycles = process._machine.chance.read_statistics()["cycles"]
             if cycles >= 2:
                 break
         running.cancel()

@@ -35,7 +35,7 @@ def drafted():
     game = load_game(GAME)
     roster = Roster()
     for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-        roster = roster.added(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
+        roster = roster.with_person(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
     return Draft(
         machine={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
         devices=(Answer("id003", "bench"),),

@@ -31,7 +31,9 @@ def worn_out(folder: Path) -> StateFolder:
     room = MachineRig(folder, devices=("printer",)).boot().insert(2000)
     room.cash_out_ticket()
     room.close()
-    Roster.load(state.staff).added(Person("1", "Anne", Role.MANAGER), "90170", by="", at=room.clock.now())
+    Roster.load(state.staff).with_person(
+        Person("1", "Anne", Role.MANAGER), "90170", by="", at=room.clock.now()
+    )
     (folder / "sas-main.told").write_text("9 abc", encoding="ascii")
     (folder / "carry-over").write_bytes(b"x" * 32)
     return state
@@ -64,7 +66,9 @@ def test_the_first_start_is_in_an_empty_folder_or_beside_a_roster(tmp_path):
     state = StateFolder(tmp_path)
     state.prepare()
     assert state.list_journal_files() == []
-    Roster.load(state.staff).added(Person("1", "Anne", Role.MANAGER), "90170", by="", at=StoppedClock().now())
+    Roster.load(state.staff).with_person(
+        Person("1", "Anne", Role.MANAGER), "90170", by="", at=StoppedClock().now()
+    )
     assert state.list_journal_files() == []
     Journal.open(tmp_path, now=StoppedClock().now).close()
     Journal.open(tmp_path, now=StoppedClock().now).close()

@@ -101,10 +101,10 @@ def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, v
     station.open(Ports(drivers=(), kinds={}, acceptor=bills, coin_acceptor=coins))
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
         station.engine.handle(started)
-    station.changed()
+    station.process_change()
     assert bills.taken
     station.engine.handle(event, **values)
-    station.changed()
+    station.process_change()
     assert station.engine.state is not State.IDLE
     assert (bills.taken, coins.taken) == (frozenset(), frozenset())
     room.close()

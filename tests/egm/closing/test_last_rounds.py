@@ -44,7 +44,7 @@ def play(room, spots=None):
     bet(room, spots)
     if room.state is not State.PLAYING:
         return False
-    room.shown()
+    room.report_shown()
     return True
 
 
@@ -97,7 +97,7 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
     room.engine.handle(EventType.GAME, value=REELS)
     assert told(room) == []
     room.play()
-    room.shown()
+    room.report_shown()
     room.engine.handle(EventType.GAME, value=ROULETTE)
     assert fill_in(room, "open_tables") is None
     assert room.machine.memory.get(ClosingKey.TABLES) is None
@@ -133,7 +133,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
             assert room.state is State.BETTING
         rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[ROULETTE].digest)
         for room in rooms if n else rooms[:1]:
-            room.shown()
+            room.report_shown()
     assert [told(room) for room in rooms] == [[("table_closes",)]] * 2
     bet(rooms[1])
     assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")

@@ -153,7 +153,7 @@ def test_stopping_the_bench_is_a_power_cut(tmp_path, moment):
         await again.start()
         state = again.twins["bill"].describe
         await until(lambda: sum(isinstance(e, CommUp) for e in events) == 2)
-        await until(lambda: state()["status"] == "idle" and ledger.pending() is None)
+        await until(lambda: state()["status"] == "idle" and ledger.find_open() is None)
         assert state()["inserted_cents"] == 20_00 == state()["stacked_cents"] + state()["returned_cents"]
         assert sum(note.amount_cents for note in ledger.credited) == state()["stacked_cents"]
         if moment == "vend_valid":

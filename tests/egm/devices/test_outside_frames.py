@@ -86,7 +86,7 @@ class Replayed(DeviceRig):
 
     def __post_init__(self):
         super().__post_init__()
-        self.twin.received = lambda _: None
+        self.twin.process_message = lambda _: None
         self.twin.port._listeners.clear()
         self.twin.port.connect(self.hear)
         self.says = "02 0B 21 01 10 00 00 01 02 03 38"
@@ -119,9 +119,9 @@ def test_a_ticket_in_outside_bytes_goes_into_the_box(frame):
         rig, _ = replayed(frame)
         await asyncio.sleep(5)
         rig.says = frame
-        await rig.until(lambda: rig.stack_ordered)
+        await rig.advance_until(lambda: rig.stack_ordered)
         rig.says = "02 0B 21 11 10 00 00 01 02 03 28"
-        await rig.until(lambda: rig.of(Stacked))
+        await rig.advance_until(lambda: rig.of(Stacked))
         assert rig.of(Stacked)[0].content == Barcode("004724978028378429")
         await rig.stop()
         rig.close()
@@ -137,9 +137,9 @@ def test_a_bar_code_in_outside_bytes_that_is_no_number_goes_back_at_once():
         rig, _ = replayed(frame)
         await asyncio.sleep(5)
         rig.says = escrowed
-        await rig.until(lambda: rig.return_ordered, 1)
+        await rig.advance_until(lambda: rig.return_ordered, 1)
         rig.says = "02 0B 21 41 10 00 00 01 02 03 78"
-        await rig.until(lambda: rig.of(Returned))
+        await rig.advance_until(lambda: rig.of(Returned))
         assert not rig.of(Escrowed)
         await rig.stop()
         rig.close()

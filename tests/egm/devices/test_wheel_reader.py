@@ -48,7 +48,7 @@ def listening(check):
         rig = DeviceRig("wheel")
         driver = WheelDriver("wheel", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.until(lambda: rig.of(CommUp))
+        await rig.advance_until(lambda: rig.of(CommUp))
         await check(rig)
         await rig.stop()
         rig.close()
@@ -63,7 +63,7 @@ def turned(rig):
 def test_a_spin_is_told_phase_by_phase_and_its_number_once():
     async def check(rig):
         rig.hand("land", number=17)
-        await rig.until(lambda: any(event.number is not None for event in turned(rig)))
+        await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
         spin = turned(rig)[-1].spin
         assert [event.phase for event in turned(rig) if event.spin == spin] == [
             WheelPhase.WAITING,
@@ -80,12 +80,12 @@ def test_a_spin_is_told_phase_by_phase_and_its_number_once():
 @pytest.mark.parametrize("wrong", ["void", "no_ball", "wrong_way"])
 def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
     async def check(rig):
-        await rig.until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
+        await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
         rig.hand("land", number=5)
         rig.hand(wrong)
-        await rig.until(lambda: turned(rig)[-1].void)
+        await rig.advance_until(lambda: turned(rig)[-1].void)
         spin = turned(rig)[-1].spin
-        await rig.until(lambda: turned(rig)[-1].number == 5)
+        await rig.advance_until(lambda: turned(rig)[-1].number == 5)
         assert turned(rig)[-1].spin == spin
         assert [event.number for event in turned(rig)].count(5) == 1
 
@@ -94,15 +94,15 @@ def test_a_spin_with_something_wrong_has_no_number_and_is_made_again(wrong):
 
 def test_a_broken_sensor_is_a_fault_and_decides_nothing():
     async def check(rig):
-        await rig.until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
+        await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
         rig.hand("jam")
-        await rig.until(lambda: rig.of(Fault))
+        await rig.advance_until(lambda: rig.of(Fault))
         assert rig.of(Fault)[-1].code is FaultCode.FAILURE
         spin = turned(rig)[-1].spin
         with pytest.raises(AssertionError):
-            await rig.until(lambda: turned(rig)[-1].number is not None, seconds=60)
+            await rig.advance_until(lambda: turned(rig)[-1].number is not None, seconds=60)
         rig.hand("jam", on=False)
-        await rig.until(lambda: turned(rig)[-1].number is not None)
+        await rig.advance_until(lambda: turned(rig)[-1].number is not None)
         assert turned(rig)[-1].spin == spin
         assert not rig.of(Fault)[-1].active
 
@@ -112,20 +112,20 @@ def test_a_broken_sensor_is_a_fault_and_decides_nothing():
 def test_a_silent_wheel_is_lost_and_found_again():
     async def check(rig):
         rig.hand("silence", on=True)
-        await rig.until(lambda: rig.of(CommLost))
+        await rig.advance_until(lambda: rig.of(CommLost))
         rig.hand("silence", on=False)
-        await rig.until(lambda: len(rig.of(CommUp)) == 2)
+        await rig.advance_until(lambda: len(rig.of(CommUp)) == 2)
 
     listening(check)
 
 
 def test_a_wheel_keeps_its_last_game_without_power():
     async def check(rig):
-        await rig.until(lambda: any(event.number is not None for event in turned(rig)))
+        await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
         last = turned(rig)[-1]
         rig.hand("power_off")
-        await rig.until(lambda: rig.of(CommLost))
+        await rig.advance_until(lambda: rig.of(CommLost))
         rig.hand("power_on")
-        await rig.until(lambda: turned(rig)[-1].spin == last.spin + 1)
+        await rig.advance_until(lambda: turned(rig)[-1].spin == last.spin + 1)
 
     listening(check)

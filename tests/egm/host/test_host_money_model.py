@@ -76,14 +76,14 @@ class Machine:
         self.transfers = HostTransfers(self.room.engine, self.room.happen)
         self.room.hands.stack = self.stack
         journal = self.room.journal
-        self.owed_at_start = journal.meters().values["credits"], len(journal.pending())
+        self.owed_at_start = journal.meters().values["credits"], len(journal.list_pending())
         self.room.boot()
         self.after_power_up()
 
     def clear(self) -> None:
         """Two persons clear the memory and carry everything over; what is owed is the same before and after."""
         values = self.room.journal.meters().values
-        owed = values["credits"], len(self.room.journal.pending())
+        owed = values["credits"], len(self.room.journal.list_pending())
         self.room.close()
         self.past.update({name: values[name] for name in METERED})
         clear_with_decisions(self.folder)
@@ -100,7 +100,7 @@ class Machine:
 
     def after_power_up(self) -> None:
         """The acceptor gives back what lay in escrow; what was ordered had not begun to move."""
-        record = self.room.ledger.pending()
+        record = self.room.ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             self.room.ledger.void_unstacked_paper("returned at power-up")
         elif record is not None:
@@ -115,23 +115,23 @@ class Machine:
 
     # -------------------------------------------------------------- the player
     def bill(self) -> None:
-        if self.room.ledger.pending() is None and self.escrow is None:
+        if self.room.ledger.find_open() is None and self.escrow is None:
             self.room.offer(self.dice.choice((100, 500, 2000)))
-            if self.room.ledger.pending() is not None:
-                cents = self.room.ledger.pending().content.amount_cents
+            if self.room.ledger.find_open() is not None:
+                cents = self.room.ledger.find_open().content.amount_cents
                 self.room.ledger.credit_stacked_paper()
                 self.room.ledger.vend_confirmed()
                 self.seen["in"] += cents
 
     def ticket(self) -> None:
-        if self.escrow is None and self.room.ledger.pending() is None:
+        if self.escrow is None and self.room.ledger.find_open() is None:
             self.numbers += 1
             self.escrow = prepend_system_number(9, f"{self.numbers:016d}")
             self.room.offer_ticket(self.escrow)
 
     def paper_moves(self) -> None:
         """What is ordered is stacked, or comes back; what is not ordered comes back."""
-        record = self.room.ledger.pending()
+        record = self.room.ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
                 self.room.ledger.credit_stacked_paper()
@@ -148,7 +148,7 @@ class Machine:
         self.room.engine.handle(self.dice.choice((EventType.CASH_OUT, EventType.PLAY, EventType.PLAY)))
 
     def shown(self) -> None:
-        self.room.shown()
+        self.room.report_shown()
 
     def printer(self) -> None:
         pay_out, printing = (

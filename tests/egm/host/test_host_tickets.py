@@ -187,15 +187,15 @@ def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_r
     for place in range(1, 4):
         room.insert(500)
         assert room.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + place)
-    first = room.port.unread()
+    first = room.port.find_oldest_unread()
     assert (first.place, first.ticket.number) == (1, "004724978028378429")
     room.port.read(first.ticket.number)
     room.port.read(first.ticket.number)
-    assert room.port.unread().place == 2
-    assert room.port.at(1).ticket.number == first.ticket.number
-    assert room.port.at(9) is None
+    assert room.port.find_oldest_unread().place == 2
+    assert room.port.find_ticket(1).ticket.number == first.ticket.number
+    assert room.port.find_ticket(9) is None
     again = make(Validation.SECURE_ENHANCED)
-    assert again.port.unread().place == 2
+    assert again.port.find_oldest_unread().place == 2
 
 
 @pytest.mark.requirement("H-09")
@@ -209,10 +209,10 @@ def test_with_every_place_unread_the_attendant_pays(make):
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.HANDPAY
     room.engine.handle(EventType.KEY_TURNED)
-    room.port.read(room.port.unread().ticket.number)
+    room.port.read(room.port.find_oldest_unread().ticket.number)
     room.insert(100)
     room.cash_out_ticket()
-    assert room.port.at(1).ticket.sequence == RING + 1
+    assert room.port.find_ticket(1).ticket.sequence == RING + 1
 
 
 # ---------------------------------------------------------------------------------------------- in
@@ -298,7 +298,7 @@ def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(
     room.play()
     assert room.port.authorise(FIRST, CASHABLE, 100).status is Redeeming.PENDING
     stacked(room)
-    room.shown()
+    room.report_shown()
     room.offer_ticket(SECOND)
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.port.authorise(SECOND, CASHABLE, 100).status is Redeeming.NOT_NOW
@@ -337,7 +337,7 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     room.offer_ticket(FIRST)
     room.port.authorise(FIRST, CASHABLE, 1234)
     again = make()
-    assert again.ledger.pending().content.digits == FIRST
+    assert again.ledger.find_open().content.digits == FIRST
     assert again.port.redeeming.status is Redeeming.PENDING
     stacked(again)
     assert again.credit_cents == 1234

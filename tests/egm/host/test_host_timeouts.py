@@ -32,7 +32,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         room.machine.times = Timekeeper(room.machine.clock)
         context = create_machine_context(room, folder, {})
         (waiting,) = create_host_timeouts(context)
-        room.engine._changed = lambda: waiting.changed(snapshot(room.engine, fingerprint=""))
+        room.engine._changed = lambda: waiting.process_change(snapshot(room.engine, fingerprint=""))
         room.boot()
         task = asyncio.create_task(waiting.run())
         try:

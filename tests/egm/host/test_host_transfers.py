@@ -165,7 +165,7 @@ def test_an_order_waits_for_the_game_to_be_over(make):
     assert room.port.order(order(cashable=500), asset_number=ASSET) is Status.PENDING
     assert (room.state, room.port.last.status, kinds(room)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
     assert not room.port.has_unread_result
-    room.shown()
+    room.report_shown()
     assert (room.port.last.status, kinds(room)) == (Status.FULL, (595, 0, 0))
 
 
@@ -174,7 +174,7 @@ def test_an_order_that_waits_may_be_cancelled(make):
     room.play()
     room.port.order(order(cashable=500), asset_number=ASSET)
     assert room.port.cancel() is Status.CANCELLED
-    room.shown()
+    room.report_shown()
     assert kinds(room) == (95, 0, 0)
     assert room.port.cancel() is Status.CANCELLED
 
@@ -185,7 +185,7 @@ def test_a_restart_forgets_an_order_that_waited(make):
     room.port.order(order(cashable=500), asset_number=ASSET)
     again = make()
     assert again.port.last is None
-    again.shown()
+    again.report_shown()
     assert ask(again, cashable=500) is Status.FULL
     assert kinds(again) == (595, 0, 0)
 
@@ -201,7 +201,7 @@ def test_a_machine_that_is_not_at_rest_refuses(make, what):
         room.machine.component(Devices).printer = None
         room.engine.handle(EventType.CASH_OUT)
     before = kinds(room)
-    assert not room.port.possible(IN)
+    assert not room.port.can_execute(IN)
     assert ask(room, cashable=500) is Status.NOT_NOW
     assert kinds(room) == before
 
@@ -266,7 +266,7 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
         case "disabled":
             room.engine.handle(EventType.DISABLED, source="host:main", reason="host")
             assert room.port.last.status is Status.PENDING  # the game is still shown
-            room.shown()
+            room.report_shown()
         case "door":
             room.engine.handle(EventType.DOOR_OPENED, door="main")
         case "fault":
@@ -286,7 +286,7 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
         state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
     )
-    room.shown()
+    room.report_shown()
     assert room.port.last.status is Status.OTHER_POOL
     assert (kinds(room)[1], room.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
@@ -328,13 +328,13 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
     room = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
     room.play()
     assert room.port.lock(1, 500) is None
-    room.shown()
+    room.report_shown()
     assert (room.state, room.port.locked) == (State.LOCKED, True)
     room.engine.handle(EventType.LOCK_ENDED)  # its time is over
     room.play()
     room.port.lock(1, 500)
     room.port.unlock()
-    room.shown()
+    room.report_shown()
     assert (room.state, room.port.locked) == (State.IDLE, False)
     room.port.unlock()
 

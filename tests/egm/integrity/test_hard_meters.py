@@ -59,7 +59,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     room.insert(2000)
     for _ in range(45):  # 45 games of 5: two pulses and a quarter
         room.play()
-        room.shown()
+        room.report_shown()
     meters.send_totals()
     assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
     assert len(room.records("hard_meters.fitted")) == 1
@@ -137,7 +137,7 @@ def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
         for cents in (0, 500, 2000):
             if cents:
                 room.insert(cents)
-                meters.changed(snapshot(room.engine, fingerprint=""))
+                meters.process_change(snapshot(room.engine, fingerprint=""))
             await asyncio.sleep(2)
             totals.append(board._totals[4])
         running.cancel()

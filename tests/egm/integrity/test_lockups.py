@@ -31,7 +31,7 @@ def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
     room.play()
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert room.state is State.DOOR_OPEN
-    room.shown()
+    room.report_shown()
     assert room.records("game.end") == []
     shown = room.hands.told[-1]
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -41,7 +41,7 @@ def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
     ]  # what the screen said while the door was open was not heard: it is asked again
     assert again is not shown
     assert (again.play_id, again.display, again.resumed) == (shown.play_id, shown.display, True)
-    room.shown()
+    room.report_shown()
     assert room.credit_cents == 2000 - 5 + 300
     room.close()
 
@@ -232,7 +232,7 @@ def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.state is State.IDLE
     assert again.journal.balance_cents("out:handpay_cancelled_credit") == 2000
-    assert again.journal.pending() == []
+    assert again.journal.list_pending() == []
     again.engine.handle(EventType.CASH_OUT)
     assert again.notice == "refused.has_credit"
     again.close()

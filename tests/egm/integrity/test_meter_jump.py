@@ -69,7 +69,7 @@ def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(room):
     room.offer(2000)
     room.ledger.credit_stacked_paper()
     jumped(room, "world:bill", 0)
-    assert room.ledger.pending() is None
+    assert room.ledger.find_open() is None
     rule(room, 2000)
     settle(room)
     assert room.state is State.IDLE
@@ -105,15 +105,15 @@ def test_a_win_that_moves_its_meter_too_far_stays_owed(room):
     room.insert(2000)
     room.play()
     while not room.records("game.start")[-1]["outcome"]["win_credits"]:
-        room.shown()
+        room.report_shown()
         room.play()
     before = room.credit_cents
     limit(room, house_win=0)
-    room.shown()
+    room.report_shown()
     jumped(room, "house:win", before)
     assert room.machine.memory.get("game") is not None
     limit(room)
     settle(room)
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert room.credit_cents > before

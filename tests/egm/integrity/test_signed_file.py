@@ -44,7 +44,9 @@ class Cabinet:
         self._monkeypatch = monkeypatch
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.ATTENDANT)):
-            roster = roster.added(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
+            roster = roster.with_person(
+                Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now()
+            )
 
     def start(self, doing=lambda process: None):
         """Start the machine, let ``doing`` happen once it is up, and stop it: its faults and its state."""

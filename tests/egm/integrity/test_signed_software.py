@@ -212,7 +212,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
         work = asyncio.create_task(verification.run())
         for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
             room.engine.handle(event, door="main")
-            verification.changed(snapshot(room.engine, fingerprint=""))
+            verification.process_change(snapshot(room.engine, fingerprint=""))
         assert room.state is State.IDLE, "the check is beside play, not before it"
         async with asyncio.timeout(120):
             while not room.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
@@ -311,7 +311,7 @@ def test_a_game_in_progress_is_finished_by_the_new_release_as_it_was_decided(sta
     maker.release("1.1", "between two halves of a game")
     room = start()
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert room.state is State.IDLE
     kinds = [entry.kind for entry in room.journal.entries(("game.start", "software.changed", "game.end"))]
     assert kinds == ["software.changed", "game.start", "software.changed", "game.end"]

@@ -21,7 +21,7 @@ def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_ha
     if began == "then":
         room.insert(2000)
     room.play()
-    room.shown()
+    room.report_shown()
     assert snapshot(room.engine, fingerprint="").state == State.IDLE
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.hands.jobs) == (State.HANDPAY, [])

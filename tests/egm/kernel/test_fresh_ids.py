@@ -52,7 +52,7 @@ def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
     room.insert(2000)
     room.play()
     play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
-    room.shown()
+    room.report_shown()
     room.offer_ticket(room.cash_out_ticket())
     paper = room.machine.memory.get(MoneyKey.PAPER)["id"]
     room.engine.handle(EventType.DOOR_OPENED, door="main")

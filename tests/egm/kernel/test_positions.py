@@ -82,9 +82,9 @@ def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
     second.play()
     assert (first.state, second.state) == (State.PLAYING, State.PLAYING)
     assert first.machine.memory.get(PlayKey.GAME) != second.machine.memory.get(PlayKey.GAME)
-    second.shown()
+    second.report_shown()
     assert (first.state, second.state) == (State.PLAYING, State.IDLE)
-    first.shown()
+    first.report_shown()
     first.journal.self_audit()
 
 
@@ -96,10 +96,10 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
     for room, games in ((first, 5), (second, 3)):
         for _ in range(games):
             room.play()
-            room.shown()
+            room.report_shown()
     first.engine.handle(EventType.CASH_OUT)
     reading = first.journal.meters()
-    whole, parts = reading.values, [reading.where(position=number).values for number in (1, 2)]
+    whole, parts = reading.values, [reading.select(position=number).values for number in (1, 2)]
     own = (
         "credits",
         "coin_in",
@@ -134,7 +134,7 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     assert first.store.get(number).state is TicketState.RESERVED  # the other's ticket was left alone
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         first.report_print_state(state)
-    second.shown()
+    second.report_shown()
     assert (first.state, second.state) == (State.IDLE, State.IDLE)
     assert first.store.get(number).state is TicketState.ISSUED
     second.offer_ticket(number)  # and may be put in at the other position
@@ -180,7 +180,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     assert second.state is State.OUT_OF_SERVICE
     first.engine.update_state()
     assert first.state is State.PLAYING
-    first.shown()
+    first.report_shown()
     assert first.state is State.OUT_OF_SERVICE
     first.engine.handle(EventType.CASH_OUT)
     assert first.state is State.HANDPAY  # what is owed is owed
@@ -190,7 +190,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
 def test_a_machine_of_one_position_is_told_as_ever(tmp_path):
     room = MachineRig(tmp_path).boot().insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     assert not [key for key in room.journal.states() if "/" in key]
     assert room.journal.meters().list_dimension_values("position") == ["1"]
     assert all("position" not in entry.transaction.dims for entry in room.journal.entries())
@@ -215,7 +215,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         rooms[at].play()
 
     def shown(at: int) -> None:
-        rooms[at].shown()
+        rooms[at].report_shown()
 
     def cash_out(at: int) -> None:
         rooms[at].engine.handle(EventType.CASH_OUT)
@@ -242,7 +242,7 @@ def test_whatever_two_players_do_no_cent_crosses_and_every_sum_agrees(machine, s
         rooms[0].journal.self_audit()
 
     reading = rooms[0].journal.meters()
-    parts = [reading.where(position=number).values for number in (1, 2)]
+    parts = [reading.select(position=number).values for number in (1, 2)]
     for at, part in enumerate(parts):
         assert part["bill_in.value"] == put_in[at]
         lost_cents = part["coin_in"] - part["coin_out"]

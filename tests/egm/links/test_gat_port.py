@@ -286,7 +286,7 @@ def test_play_goes_on_while_signatures_are_calculated(inspection):
             kept = room.machine.memory.get(LinksKey.GAT)
             room.play()
             assert room.state is State.PLAYING
-            room.shown()
+            room.report_shown()
             room.engine.handle("cash_out") if room.state is State.HANDPAY else None
             games += kept is not None and not kept["finished"]
             if room.state is not State.IDLE or room.credit_cents < 50:

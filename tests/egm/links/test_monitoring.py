@@ -93,7 +93,7 @@ def test_a_mechanics_doors_are_his_once_the_monitoring_system_has_read_who_he_is
         attachment = monitored(room, tmp_path, [])
         async with running(attachment):
             port = await served(tmp_path)
-            attachment.changed(shown(room))
+            attachment.process_change(shown(room))
             await asyncio.sleep(0)
             assert room.records("intervention.seen") == []
             token = StateFolder(tmp_path).metrics_token

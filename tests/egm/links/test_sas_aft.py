@@ -219,14 +219,14 @@ def test_an_order_that_waits_for_a_game_may_be_cancelled(make):
     assert bench.long(0x72, INTERROGATE)[4:6] == "40"
     bench.sync()
     assert bench.long(0x72, "0180")[4:6] == "80"
-    bench.room.shown()
+    bench.room.report_shown()
     assert bench.room.credit_cents == 95
     bench.exceptions()
     bench.long(0x72, INTERROGATE)
     bench.sync()
     bench.room.play()
     assert status(bench, order("T2")) == "40"
-    bench.room.shown()
+    bench.room.report_shown()
     assert bench.room.credit_cents == 1090
     assert 0x69 in bench.exceptions()
 
@@ -327,7 +327,7 @@ def test_a_lock_waits_for_the_game_and_for_nothing_that_cannot_be(make):
     assert lock_fields(bench.long(0x74, "00040500"))["lock"] == "ff", "there is no way to the printer"
     bench.room.play()
     assert lock_fields(bench.long(0x74, "00010500"))["lock"] == "40"
-    bench.room.shown()
+    bench.room.report_shown()
     assert bench.room.state is State.LOCKED
     assert 0x6F in bench.exceptions()
 

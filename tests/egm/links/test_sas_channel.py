@@ -160,7 +160,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     frame = append_crc(bytes.fromhex("017202FF00"))
 
     def heard(message: GeneralPoll | LongPoll | MessageToOther) -> bytes:
-        actions = list(channel.hear(message, 0))
+        actions = list(channel.process_message(message, 0))
         return next((action.data for action in actions if isinstance(action, Send)), b"")
 
     assert heard(LongPoll(frame)) == b""
@@ -174,13 +174,13 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
         channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", once=True))
     )  # "pending": said too late
     heard(MessageToOther(0))
-    actions = list(channel.hear(GeneralPoll(1), 15_000_000_000))
+    actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
     assert actions == [Send(b"\x69")]  # the host is told again that it is done
     heard(MessageToOther(0))
     heard(LongPoll(frame))
     list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", once=True)))
     heard(MessageToOther(0))
-    assert list(channel.hear(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
+    assert list(channel.process_message(GeneralPoll(1), 40_000_000_000)) == [Send(b"\x00")]
 
 
 # ---------------------------------------------------------------------------------------------- the link

@@ -135,7 +135,7 @@ def test_games(tmp_path: Path) -> None:
     assert told(bench, EventType.LANGUAGE, value="fr") == []
     assert told(bench, EventType.GAME, value="aurora-twenty") == []
     assert told(bench, EventType.PLAY) == [0x7E]
-    room.shown()
+    room.report_shown()
     assert bench.exceptions() == [0x7F]
     room.close()
 

@@ -33,7 +33,7 @@ def lenient() -> LenientFraming:
 
 
 def hear(framing, data: bytes, now_ns: int = 0) -> list:
-    return list(framing.hear(data, now_ns))
+    return list(framing.decode(data, now_ns))
 
 
 def test_polls_are_cut_by_the_wakeup_bit() -> None:

@@ -102,7 +102,7 @@ def bench(tmp_path: Path):
     room.insert(2000)
     room.play()
     room.machine.chance = create_generator()
-    room.shown()
+    room.report_shown()
     room.insert(500)
     room.cash_out_ticket()
     room.insert(100)
@@ -158,7 +158,7 @@ def test_credits_are_what_came_in_less_what_was_played_and_taken_out(
             room.insert(500)
         elif act == "play":
             room.play()
-            room.shown()
+            room.report_shown()
         elif act == "cash":
             room.engine.handle(EventType.CASH_OUT)
         elif act == "key":

@@ -96,7 +96,7 @@ def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
 @pytest.fixture
 def bench(tmp_path: Path):
     room, bench = won(tmp_path)
-    room.shown()
+    room.report_shown()
     room.insert(500)
     assert room.state is State.IDLE
     room.cash_out_ticket()
@@ -122,7 +122,7 @@ def test_every_reading_poll_of_fixed_layout(bench: Bench) -> None:
 def test_the_session_is_told_in_exceptions(tmp_path: Path) -> None:
     room, bench = won(tmp_path)
     assert bench.exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
-    room.shown()
+    room.report_shown()
     room.cash_out_ticket()
     assert bench.exceptions() == [0x3D, 0x7F, 0x66]
     room.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -270,7 +270,7 @@ def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
     room, bench = won(tmp_path)
     assert bench.long(0x01) == "01"
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert room.state is State.OUT_OF_SERVICE
     assert room.credit_cents == 2295
     room.play()
@@ -393,7 +393,7 @@ def test_a_prize_in_kind_is_a_hand_pay_of_no_money_until_the_player_takes_its_va
     room.insert(500)
     room.play()
     bench.exceptions()
-    room.shown()
+    room.report_shown()
     assert bench.exceptions()[0] == 0x51
     assert bench.read(0x1B) == "00" * 20
     bench.sync()

@@ -108,7 +108,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
         bench.long(0x80, "0203" + amount)
         bench.room.play()
         bench.long(0x80, "02030000099999")  # later than the hit
-        bench.room.shown()
+        bench.room.report_shown()
     assert bench.room.credit_cents == 2000 + 2 * (100 - 50) + 12345 + 500
     assert bench.room.records("progressive.fell")
     assert 0x56 in bench.exceptions()
@@ -137,7 +137,7 @@ def test_the_hit_of_a_void_game_is_not_told_to_the_host(make):
     bench.room.insert(2000)
     bench.long(0x80, "02030000012345")
     bench.room.play()
-    bench.room.shown()
+    bench.room.report_shown()
     bench.long(0x80, "02030000000500")
     bench.room.play()
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
@@ -169,7 +169,7 @@ def test_a_level_the_machine_keeps_itself_is_a_progressive_win_of_another_kind(m
     bench.long(0x80, "02030000012345")
     bench.exceptions()
     bench.room.play()
-    bench.room.shown()
+    bench.room.report_shown()
     heard = bench.exceptions()
     assert 0x54 in heard
     assert 0x56 not in heard

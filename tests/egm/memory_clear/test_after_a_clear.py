@@ -105,18 +105,18 @@ def test_a_host_reads_of_the_tickets_it_had_not_read_before_the_clear(tmp_path):
     for _ in range(2):  # a clear, and another
         room = cleared(room, tmp_path, host=host())
         port = HostTickets(room.engine, room.happen)
-        assert port.unread().ticket.number == numbers[1]
+        assert port.find_oldest_unread().ticket.number == numbers[1]
     port.read(numbers[1])
-    assert port.unread().ticket.number == numbers[2]
+    assert port.find_oldest_unread().ticket.number == numbers[2]
     port.read(numbers[2])
-    assert (port.unread(), room.machine.component(TicketDesk).list_unreported()) == (None, [])
+    assert (port.find_oldest_unread(), room.machine.component(TicketDesk).list_unreported()) == (None, [])
     room.close()
 
 
 def test_games_and_hand_pays_go_on_as_before(room, tmp_path):
     again = cleared(room, tmp_path).insert(2000)
     again.play()
-    again.shown()
+    again.report_shown()
     again.engine.handle(EventType.CASH_OUT)
     assert again.state in {State.PAYING, State.HANDPAY}
     again.close()

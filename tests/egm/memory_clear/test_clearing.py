@@ -120,7 +120,7 @@ def won_by_hand(folder: Path) -> MachineRig:
         MachineRig(folder, devices=SOLD, profile=place, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     )
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.state is State.HANDPAY
     return room
 
@@ -147,7 +147,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     assert claims_of(tmp_path)["game:1"] == win_cents
     room = again(room, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance()))
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, before + win_cents)
     assert wrong(room) == []
     room.close()
@@ -172,7 +172,7 @@ def test_prizes_in_kind_are_owed_on_and_handed_over(tmp_path):
     folder = tmp_path / "state"
     room = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     room = again(room, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
     assert room.state is State.HANDPAY
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -187,7 +187,7 @@ def test_levels_go_on_to_the_fraction(tmp_path):
     room = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
     for _ in range(3):
         room.play()
-        room.shown()
+        room.report_shown()
     kept = {key: dict(level) for key, level in room.journal.states(ProgressiveKey.LEVEL).items()}
     assert any(Level.from_json(level).held.denominator > 1 for level in kept.values())
     room.close()
@@ -196,7 +196,7 @@ def test_levels_go_on_to_the_fraction(tmp_path):
     room = again(room, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
     assert room.journal.states(ProgressiveKey.LEVEL) == kept
     room.play()
-    room.shown()
+    room.report_shown()
     assert wrong(room) == []
     assert room.records("progressive.hit")
     room.close()
@@ -210,7 +210,7 @@ def test_a_game_that_asks_the_player_asks_again_and_is_decided(tmp_path):
     room = again(room, tmp_path, make=lambda: room_of(tmp_path))
     assert room.machine.component(GameInProgress).conversation.decision == question
     room.engine.handle(EventType.CHOOSE, value=question.options[0])
-    room.shown()
+    room.report_shown()
     assert room.state in {State.IDLE, State.HANDPAY}
     assert wrong(room) == []
     room.close()
@@ -307,7 +307,7 @@ def test_a_ticket_on_its_way_is_redeemed_or_good_again_as_people_say(tmp_path, d
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     number = room.cash_out_ticket()
     room.offer_ticket(number)
-    assert room.ledger.pending() is not None
+    assert room.ledger.find_open() is not None
     room = again(room, tmp_path, paper_1=decision)
     assert (room.credit_cents, room.store.get(number).state) == (0, ticket)
     room.close()
@@ -318,7 +318,7 @@ def test_a_ticket_whose_end_the_ledger_had_not_heard_of_is_ended_as_the_old_jour
     room = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
-    room.machine.installed(TicketDesk).printed = lambda _: (
+    room.machine.installed(TicketDesk).record_printed = lambda _: (
         None
     )  # the power goes here, the bar code out and the journal written
     room.report_print_state(PrintState.BARCODE_DONE)

@@ -50,7 +50,7 @@ def throw(room, **bets):
     cost = sum(bets.values())
     room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
     room.play()
-    room.shown()
+    room.report_shown()
 
 
 @pytest.mark.requirement("A-05", "A-20")
@@ -82,7 +82,7 @@ def test_a_game_with_a_raise_goes_on_and_gives_its_stakes_back_once(evening):
     room.engine.handle(EventType.CHOOSE, value="raise")
     assert evening.clear() == {"credit": 900, "game": 100}
     room = evening.start("duel")
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1000)
     assert evening.wrong() == []
 
@@ -95,11 +95,11 @@ def test_stakes_given_back_before_the_clear_are_not_owed_again(evening):
     room.engine.handle(EventType.CHOOSE, value="stay")
     room.cut_power_after(1)
     with pytest.raises(Exception, match="end"):
-        room.shown()
+        room.report_shown()
     assert len(room.records("game.push")) == 1
     assert evening.clear() == {"credit": 1000, "game": 0}
     room = evening.start("duel")
     if room.state is State.PLAYING:
-        room.shown()
+        room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1000)
     assert evening.wrong() == []

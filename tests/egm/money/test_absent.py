@@ -50,7 +50,7 @@ def test_a_bill_ordered_into_an_acceptor_that_is_gone_is_disputed(tmp_path):
     room = MachineRig(tmp_path).boot()
     room.offer(2000)
     without = again(room, tmp_path, acceptor=False)
-    assert (without.state, list(without.journal.pending())) == (State.TILT, [])
+    assert (without.state, list(without.journal.list_pending())) == (State.TILT, [])
     assert without.machine.memory.get(MoneyKey.PAPER) is None
     rule(without, 2000)
     assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
@@ -82,7 +82,7 @@ def test_coins_of_a_hopper_that_is_gone_are_disputed(tmp_path):
     room = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     [(payout_id, coins)] = room.hands.payouts
-    room.ledgers.payouts.ordered(
+    room.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0, serial="07")
     )
     room.ledgers.payouts.record_coins_paid(payout_id, coins - 5)
@@ -178,7 +178,7 @@ def test_what_a_host_withheld_is_given_back_when_it_is_not_configured_any_more(t
     room = again(room, tmp_path, devices=("printer",), holders=())
     assert room.machine.faults == {}
     room.insert(500).offer_ticket(room.cash_out_ticket())
-    assert room.ledger.pending() is not None
+    assert room.ledger.find_open() is not None
     assert Auditor(Shelf()).run(room.journal.iter_bodies()).findings == []
     room.close()
 

@@ -82,7 +82,7 @@ def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
 def test_what_promotional_credit_wins_is_the_players_own(make):
     room = gift(make(chance=ScriptedChance(*MAPLES)), restricted=5)
     room.play()
-    room.shown()
+    room.report_shown()
     assert kinds(room) == (0, 0, 300)
 
 
@@ -156,7 +156,7 @@ def test_a_restricted_ticket_is_not_taken_by_terms_of_credit_that_was_played_awa
     room.machine.component(HostMoney).order = order
     execute_transfer_order(room.machine, Event(EventType.TRANSFER_ORDERED))
     room.play()
-    room.shown()
+    room.report_shown()
     assert kinds(room) == (0, 0, 0)
     room.clock.pass_seconds(3 * 24 * 3600)
     room.offer_ticket(number)
@@ -194,7 +194,7 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     ).insert(100)
     for _ in range(2):
         room.play()
-        room.shown()
+        room.report_shown()
     room.machine.chance = create_generator()
     for _ in range(2):
         room.cash_out_ticket()

@@ -259,7 +259,7 @@ class MoneyMachine(RuleBasedStateMachine):
         values = self.journal.meters().values
         assert {name: values[name] for name in self.model.meters} == dict(self.model.meters)
         assert values["credits"] == self.model.credit.total()
-        assert {r.id for r in self.journal.pending()} == set(self.model.pending)
+        assert {r.id for r in self.journal.list_pending()} == set(self.model.pending)
         assert self.model.mended or not any(name.startswith("memory.") for name in values)
         kept = self.journal.state("level:toy")
         assert kept is None or Level.from_json(kept) == self.model.level

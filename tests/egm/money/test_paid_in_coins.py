@@ -49,10 +49,10 @@ def cashed_out(folder, place, *devices, cents=525):
 
 def hopper_pays(room, coins, doubt=""):
     payout_id, number = room.hands.payouts[-1]
-    room.ledgers.payouts.ordered(
+    room.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
-    room.ledgers.payouts.finished(payout_id, coins, doubt)
+    room.ledgers.payouts.close_payout(payout_id, coins, doubt)
 
 
 def told(room):
@@ -143,17 +143,17 @@ def test_a_hopper_filled_again_pays_the_rest_and_both_are_told(tmp_path, coins_f
 def test_a_cut_at_any_entry_loses_none_of_it(tmp_path, coins_first, written):
     room = cashed_out(tmp_path, coins_first)
     payout_id, number = room.hands.payouts[-1]
-    room.ledgers.payouts.ordered(
+    room.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
     room.cut_power_after(written)
     try:
-        room.ledgers.payouts.finished(payout_id, 2)
+        room.ledgers.payouts.close_payout(payout_id, 2)
     except PowerCutError:
         room.close()
         room = MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
-        if room.ledgers.payouts.pending() is not None:
-            room.ledgers.payouts.finished(payout_id, 2)
+        if room.ledgers.payouts.find_open() is not None:
+            room.ledgers.payouts.close_payout(payout_id, 2)
     assert room.state is State.HANDPAY
     assert told(room) == (525, 200, 325)
     ends_honest(room)

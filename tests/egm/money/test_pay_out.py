@@ -173,7 +173,7 @@ def test_a_cut_before_the_ledger_of_tickets_heard_of_the_print(room, tmp_path, m
     number = room.hands.jobs[-1].barcode
     room.report_print_state(PrintState.PRINTING)
     monkeypatch.setattr(
-        room.machine.installed(TicketDesk), "printed", lambda number: None
+        room.machine.installed(TicketDesk), "record_printed", lambda number: None
     )  # the power goes just here
     room.report_print_state(PrintState.BARCODE_DONE)
     assert room.store.get(number).state is TicketState.RESERVED
@@ -247,7 +247,7 @@ def test_a_restart_with_a_ticket_in_the_acceptor(room, tmp_path, end):
     number = room.cash_out_ticket()
     room.offer_ticket(number)
     again = restart(room, tmp_path)
-    assert again.ledger.pending().content.digits == number
+    assert again.ledger.find_open().content.digits == number
     assert again.store.get(number).state is TicketState.PENDING
     if end == "stacked":
         again.ledger.credit_stacked_paper()
@@ -308,7 +308,7 @@ def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
 def _order(room):
     payout_id, number = room.hands.payouts[-1]
     record = PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
-    room.ledgers.payouts.ordered(record)
+    room.ledgers.payouts.open_payout(record)
     return payout_id, number
 
 
@@ -318,7 +318,7 @@ def _pay_coins_and_a_rest(coins):
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, number = _order(coins)
     assert number == 5
-    coins.ledgers.payouts.finished(payout_id, 5)
+    coins.ledgers.payouts.close_payout(payout_id, 5)
     assert coins.journal.balance_cents("out:hopper") == 500
     assert coins.journal.meters().values["phys_coin_out"] == 500
 
@@ -340,7 +340,7 @@ def test_a_rest_on_its_way_goes_on_after_an_interruption(coins, tmp_path, stoppe
         coins.engine.handle(EventType.CASH_OUT)
         payout_id, _ = _order(coins)
         coins.engine.handle(EventType.DOOR_OPENED, door="main")
-        coins.ledgers.payouts.finished(payout_id, 5)
+        coins.ledgers.payouts.close_payout(payout_id, 5)
         assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
         coins.engine.handle(EventType.DOOR_CLOSED, door="main")
         again = coins
@@ -425,7 +425,7 @@ def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
         assert coins.state is State.PAYING
         assert coins.hands.payouts == [(payout_id, number)], "neither another payout nor an end of this one"
         assert coins.records("game.start") == []
-    coins.ledgers.payouts.finished(payout_id, number)
+    coins.ledgers.payouts.close_payout(payout_id, number)
     assert (coins.state, coins.credit_cents) == (State.IDLE, 0)
     assert coins.journal.balance_cents("out:hopper") == 500
 
@@ -442,7 +442,7 @@ def test_a_restart_in_the_middle_of_a_payout(coins, tmp_path, ordered):
     assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
     if not ordered:
         _order(again)
-    again.ledgers.payouts.finished(again.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
+    again.ledgers.payouts.close_payout(again.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
     assert (again.state, again.credit_cents) == (State.IDLE, 0)
     again.close()
 
@@ -452,7 +452,7 @@ def test_a_short_pay_counts_what_left_and_owes_the_rest_by_hand(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)
-    coins.ledgers.payouts.finished(payout_id, 2)
+    coins.ledgers.payouts.close_payout(payout_id, 2)
     assert coins.state is State.HANDPAY
     assert coins.journal.balance_cents("out:hopper") == 200
     assert coins.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 300
@@ -468,12 +468,12 @@ def test_a_cut_at_any_entry_of_the_end_of_a_payout(coins, tmp_path, written, pai
     payout_id, _ = _order(coins)
     coins.cut_power_after(written)
     with suppress(PowerCutError):
-        coins.ledgers.payouts.finished(payout_id, paid)
+        coins.ledgers.payouts.close_payout(payout_id, paid)
     coins.close()
     again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
-    open_payout = again.ledgers.payouts.pending()
+    open_payout = again.ledgers.payouts.find_open()
     if open_payout is not None:  # the driver has not been heard, and says it again
-        again.ledgers.payouts.finished(open_payout.payout_id, paid)
+        again.ledgers.payouts.close_payout(open_payout.payout_id, paid)
     by_hand = again.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)
     assert again.journal.balance_cents("out:hopper") == left_cents

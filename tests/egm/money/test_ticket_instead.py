@@ -156,7 +156,7 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
                 room.engine.handle(EventType.CASH_OUT)
             case "key":
                 room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            case "printed" | "failed" if room.ledgers.printing.pending() is not None:
+            case "printed" | "failed" if room.ledgers.printing.find_open() is not None:
                 room.report_print_state(PrintState.PRINTING)
                 room.report_print_state(PrintState.BARCODE_DONE if step == "printed" else PrintState.FAILED)
                 if step == "printed":
@@ -168,7 +168,7 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
                     room.ledger.vend_confirmed()
             case "play" if room.state is State.IDLE:
                 room.play()
-                room.shown()
+                room.report_shown()
 
     for step in steps:
         if step == "restart":
@@ -183,7 +183,7 @@ def test_in_any_order_the_money_is_in_one_place(tmp_path_factory, steps, entries
         values = room.journal.meters().values
         held = sum(
             flow.amount_cents
-            for reserved in room.journal.pending()
+            for reserved in room.journal.list_pending()
             for flow in reserved.transfers
             if flow.source.startswith("credit:")
         )

@@ -190,7 +190,7 @@ def test_a_ticket_the_journal_does_not_know_is_not_taken(room):
     """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
     desk = room.machine.installed(TicketDesk)
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
-    desk.printed(ticket.number)
+    desk.record_printed(ticket.number)
     room.offer_ticket(ticket.number)
     assert (room.hands.orders[-1][0], room.notice) == ("return", "ticket_refused.not_ours")
     room.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -231,7 +231,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(room
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.ledgers.printing.pending() is None  # nor does it fail, at each poll of the driver
+    assert again.ledgers.printing.find_open() is None  # nor does it fail, at each poll of the driver
     out_cents = again.journal.balance_cents("out:voucher:cashable")
     by_hand = again.machine.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
@@ -320,13 +320,13 @@ def test_a_ticket_the_journal_took_in_is_no_money_in_an_older_ledger_two_persons
     """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
     desk = room.machine.installed(TicketDesk)
     files = {}
-    desk_printed = desk.printed
+    desk_printed = desk.record_printed
 
     def printed(number):
         files["reserved"] = ledger_files(tmp_path)
         return desk_printed(number)
 
-    desk.printed = printed
+    desk.record_printed = printed
     number = room.insert(10_000).cash_out_ticket()
     room = restarted(room, tmp_path)
     files["issued"] = ledger_files(tmp_path)
@@ -382,7 +382,7 @@ def pay_at_the_cage(tmp_path, number, monkeypatch, now):
 def test_the_cage_pays_from_no_ledger_that_was_put_back(room, tmp_path, monkeypatch):
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.added(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
+        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
     number = room.insert(2000).cash_out_ticket()
     room.close()
     before = ledger_files(tmp_path)
@@ -405,10 +405,10 @@ def test_the_cage_pays_no_ticket_the_journal_does_not_know(room, tmp_path, monke
     desk = room.machine.installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.added(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
+        roster = roster.with_person(Person(staff, f"P{staff}", role), PIN, by="", at=room.clock.wall)
     room.insert(2000).cash_out_ticket()
     ticket = desk.prepare("made-up", 5000, denomination_cents=1)
-    desk.printed(ticket.number)
+    desk.record_printed(ticket.number)
     status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, room.clock)
     assert (status, "journal has no such ticket" in said) == (1, True), said
 

@@ -26,12 +26,12 @@ def test_credit_comes_only_with_the_stacked_bill(room):
     room.offer(2000)
     assert room.hands.orders == [("stack", 1)]
     assert room.credit_cents == 0
-    assert room.ledger.pending().phase is EscrowPhase.ORDERED
+    assert room.ledger.find_open().phase is EscrowPhase.ORDERED
     room.ledger.credit_stacked_paper()
     assert room.credit_cents == 2000
     assert room.notice == "bill_accepted"
     room.ledger.vend_confirmed()
-    assert room.ledger.pending() is None
+    assert room.ledger.find_open() is None
 
 
 @pytest.mark.requirement("G-05")
@@ -39,11 +39,11 @@ def test_a_restart_remembers_the_bill_under_way(room, tmp_path):
     room.offer(2000)
     room.close()
     again = MachineRig(tmp_path).boot()
-    assert again.ledger.pending().content == Note(2000)
+    assert again.ledger.find_open().content == Note(2000)
     again.ledger.credit_stacked_paper()
     again.close()
     third = MachineRig(tmp_path).boot()
-    assert third.ledger.pending().phase is EscrowPhase.VENDED
+    assert third.ledger.find_open().phase is EscrowPhase.VENDED
     with pytest.raises(InvariantError):
         third.ledger.credit_stacked_paper()
     assert third.credit_cents == 2000
@@ -54,7 +54,7 @@ def test_a_bill_that_never_reached_the_box_is_void(room):
     room.offer(2000)
     room.ledger.void_unstacked_paper("pulled back")
     assert room.credit_cents == 0
-    assert room.journal.pending() == []
+    assert room.journal.list_pending() == []
     assert room.records("bill.not_stacked") == [{"why": "pulled back", "amount_cents": 2000}]
     with pytest.raises(InvariantError):
         room.ledger.credit_stacked_paper()
@@ -104,7 +104,7 @@ def test_a_second_bill_waits_for_the_first(room):
 def test_the_drivers_place_in_its_protocol_is_kept(room):
     room.offer(2000)
     room.ledger.set_mark(7)
-    assert room.ledger.pending().mark == 7
+    assert room.ledger.find_open().mark == 7
 
 
 def test_a_ticket_is_never_stacked_as_a_bill(room):

@@ -32,8 +32,8 @@ def path(tmp_path):
 
 
 def enrolled(path):
-    roster = Roster.load(path).added(MANAGER, "135790864213", by="", at=NOW)
-    return roster.added(MECHANIC, "246801975318", by="1", at=NOW)
+    roster = Roster.load(path).with_person(MANAGER, "135790864213", by="", at=NOW)
+    return roster.with_person(MECHANIC, "246801975318", by="1", at=NOW)
 
 
 @pytest.mark.requirement("J-16")
@@ -49,7 +49,7 @@ def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
         (1, "", "added", "1"),
         (2, "1", "added", "2"),
     ]
-    assert again.since(1) == again.changes[1:]
+    assert again.list_changes_after(1) == again.changes[1:]
 
 
 def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
@@ -78,10 +78,22 @@ def test_changes_are_told_by_person(path):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda r: r.added(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW), "2 is Max's"),
-        (lambda r: r.added(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW), "1 to 8 digits"),
-        (lambda r: r.added(Person("3", " ", Role.MECHANIC), "246801975318", by="1", at=NOW), "name ' '"),
-        (lambda r: r.added(Person("3", "A\nB", Role.MECHANIC), "246801975318", by="1", at=NOW), "printable"),
+        (
+            lambda r: r.with_person(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            "2 is Max's",
+        ),
+        (
+            lambda r: r.with_person(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            "1 to 8 digits",
+        ),
+        (
+            lambda r: r.with_person(Person("3", " ", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            "name ' '",
+        ),
+        (
+            lambda r: r.with_person(Person("3", "A\nB", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            "printable",
+        ),
         (lambda r: r.disabled("1", by="1", at=NOW), "the last person who can enrol"),
         (lambda r: r.disabled("7", by="1", at=NOW), "nobody has the staff number '7'"),
         (lambda r: r.set_pin("7", "246801975318", by="1", at=NOW), "nobody has"),
@@ -98,7 +110,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):
 
 def test_the_first_must_be_able_to_enrol_others(path):
     with pytest.raises(RosterError, match="the first person must be able"):
-        Roster.load(path).added(MECHANIC, "246801975318", by="", at=NOW)
+        Roster.load(path).with_person(MECHANIC, "246801975318", by="", at=NOW)
     assert not path.exists()
 
 

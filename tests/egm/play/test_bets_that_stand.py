@@ -39,7 +39,7 @@ def throw(room, **bets):
     room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
     room.play()
     assert room.state is State.PLAYING, room.notice
-    room.shown()
+    room.report_shown()
 
 
 def sound(room, tmp_path):
@@ -294,7 +294,7 @@ def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):
     room.engine.handle(EventType.BET, value=31, options={"bets": {"lay-9": 31}})
     assert "lay-9" in {spot.id for spot in wager}
     room.play()
-    room.shown()
+    room.report_shown()
     before_cents = room.credit_cents
     room.engine.handle(EventType.CASH_OUT)
     (table,) = list_standing_tables(room.machine)

@@ -68,7 +68,7 @@ def test_random_bets_on_a_craps_table_are_kept_to_the_cent(tmp_path, house):
         room.engine.handle(EventType.BET, value=cost, options={"bets": change})
         room.play()
         assert room.state is State.PLAYING, (room.notice, change)
-        room.shown()
+        room.report_shown()
         given, bets, point = throw(house, laid, point, (), dice[0] + 1, dice[1] + 1)
         won = sum(given.values()) + sum(
             down(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0

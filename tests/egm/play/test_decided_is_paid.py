@@ -68,7 +68,7 @@ def test_a_win_is_paid_when_its_game_is_taken_off_the_machine(won, tmp_path):
     assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.records("game.void") == []
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == 10000 - STAKE + WIN
     assert again.records("game.end")[0]["win_cents"] == WIN
     assert again.journal.meters().values["refund_defect"] == 0
@@ -85,13 +85,13 @@ def test_the_power_goes_at_each_entry_and_the_game_is_gone_at_the_restart(tmp_pa
         room.play()
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         room.engine.handle(EventType.DOOR_CLOSED, door="main")
-        room.shown()
+        room.report_shown()
     room.close()
     again = MachineRig(tmp_path, games=()).boot()
     if "main" in again.machine.doors_open:
         again.engine.handle(EventType.DOOR_CLOSED, door="main")
     if again.state is State.PLAYING:
-        again.shown()
+        again.report_shown()
     assert again.machine.memory.get(PlayKey.GAME) is None
     assert again.credit_cents == (10000 - STAKE + WIN if written else 10000)
     assert len(again.records("game.end")) == min(written, 1)
@@ -107,7 +107,7 @@ def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(wo
     again = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
     assert again.machine.games["maple-classic"].version == "2.0.0"
     assert again.state is State.PLAYING
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == 10000 - STAKE + WIN
     again.close()
 
@@ -129,7 +129,7 @@ def test_a_question_is_asked_again_and_answered_without_the_game_on_the_machine(
         assert (asked.options, asked.display) == (question.options, question.display)
         again.engine.handle(EventType.CHOOSE, value=asked.options[0])
     win_cents = again.hands.told[-1].win_cents
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == 500 - 25 + win_cents
     again.journal.self_audit()
     again.close()
@@ -147,7 +147,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     assert again.refused
     again.boot()
     assert again.state is State.PLAYING
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == 10000 - 50 + due
     assert again.records("game.void") == []
     again.journal.self_audit()
@@ -158,7 +158,7 @@ def test_a_definition_is_kept_once_however_many_games_are_played(tmp_path):
     room = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES, *LOSS, *LOSS)).boot().insert(10000)
     for _ in range(3):
         room.play()
-        room.shown()
+        room.report_shown()
     kept = [
         key
         for entry in room.journal.entries("game.start")
@@ -177,7 +177,7 @@ def test_a_win_whose_definition_nobody_has_is_paid_as_recorded_and_said_so(won, 
     assert again.state is State.PLAYING
     (told,) = again.records("game.differs")
     assert told["win_cents"] == WIN
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == 10000 - STAKE + WIN
     again.close()
 
@@ -213,7 +213,7 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
     assert fill_in(won, form, **TWO, reason="a wire in the slot") == refused[form]
     fill_in(won, "settle_faults", person="4", persons=("4",), finding="nothing was found")
     won.engine.handle(EventType.KEY_TURNED, key="attendant")
-    won.shown()
+    won.report_shown()
     assert (won.state, won.credit_cents) == (State.IDLE, 10000 - STAKE + WIN)
     assert won.records("game.void") == []
     assert Auditor(Shelf()).run(won.journal.iter_bodies()).findings == []
@@ -283,7 +283,7 @@ def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(
             room.engine.handle(EventType.CHOOSE, value=asked.options[0])
             asked = room.hands.told[-1]
         question = asked if isinstance(asked, Decision) else None
-        room.shown()
+        room.report_shown()
     before = room.credit_cents
     won_cents = question.display["credits"] * room.machine.selection.denomination_cents
     room.machine.chance = FailingChance()
@@ -295,7 +295,7 @@ def test_what_is_won_before_a_double_up_is_collected_though_the_generator_fails(
     again.engine.handle(EventType.CHOOSE, value="black")
     assert again.notice == "refused.choice_may_be_taken"
     again.engine.handle(EventType.CHOOSE, value="collect")
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == before + won_cents
     assert again.records("game.void") == []
     again.journal.self_audit()

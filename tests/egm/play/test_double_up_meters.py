@@ -25,7 +25,7 @@ def play_to_a_double_up(room):
             asked = room.hands.told[-1]
         if isinstance(asked, Decision):
             return asked
-        room.shown()
+        room.report_shown()
         while room.state is State.HANDPAY:
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
@@ -58,7 +58,7 @@ def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
         play_to_a_double_up(room)
         before, meters = room.credit_cents, dict(room.journal.meters().values)
         stakes, left_cents = double(room, 2)
-        room.shown()
+        room.report_shown()
         assert room.state is State.IDLE
         assert room.credit_cents == before + left_cents
         now = room.journal.meters().values
@@ -88,7 +88,7 @@ def test_a_win_that_is_collected_at_once_stakes_nothing_and_no_card_was_drawn_fo
     assert "double_up" not in drawn
     assert steps[-1]["choice"] == "collect"
     before = room.credit_cents
-    room.shown()
+    room.report_shown()
     assert (stakes, room.credit_cents) == ([], before + left_cents)
     assert room.records("game.double_up") == []
     room.close()
@@ -105,11 +105,11 @@ def test_the_power_goes_while_a_double_up_is_posted(tmp_path, written):
     bet = room.journal.meters().values["double_up_bet"]
     room.cut_power_after(written)
     with suppress(PowerCutError):
-        room.shown()
+        room.report_shown()
     room.close()
     again = MachineRig(tmp_path, games=()).boot()
     if again.state is State.PLAYING:
-        again.shown()
+        again.report_shown()
     assert again.credit_cents == before + left_cents
     assert again.journal.meters().values["double_up_bet"] - bet == sum(stakes)
     assert len(again.records("game.double_up")) == 1

@@ -41,7 +41,7 @@ class Player:
             elif room.state is State.PLAYING and isinstance(room.hands.told[-1], Decision):
                 room.engine.handle(EventType.CHOOSE, value=self.rng.choice(room.hands.told[-1].options))
             elif room.state is State.PLAYING:
-                room.shown()
+                room.report_shown()
                 ended += 1
             else:
                 assert room.state is State.IDLE, room.machine.faults

@@ -25,7 +25,7 @@ def played(room, **bets):
     while room.state is State.PLAYING and room.hands.told[-1].type == "decision":
         room.engine.handle(EventType.CHOOSE, value="half")
     meanwhile, play = told(room), room.hands.told[-1]
-    room.shown()
+    room.report_shown()
     if room.state is State.HANDPAY:
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.IDLE

@@ -65,7 +65,7 @@ def tilted(room):
 def dearer_than_the_credit(room):
     while room.credit_cents >= 15:
         room.play()
-        room.shown()
+        room.report_shown()
     room.engine.handle(EventType.BET, value=3)
 
 
@@ -75,7 +75,7 @@ def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(t
     room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
     assert room.records("game.start") == [], "nothing but PLAY starts one"
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.state is State.IDLE
     why(room)
     begun = len(room.records("game.start"))
@@ -104,13 +104,13 @@ def test_nothing_a_player_does_but_play_starts_a_game(room):
 @pytest.mark.requirement("F-04", "D-08", "D-09")
 def test_the_win_is_credited_when_the_game_has_been_shown(room):
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.state is State.IDLE
     assert room.credit_cents == 10000 - 5 + 300
     (start,), ends = room.records("game.start"), room.records("game.end")
     assert ends == [{"play_id": start["play_id"], "win_cents": 300}]
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.credit_cents == 10000 - 5 + 300 - 5
     meters = room.journal.meters().values
     assert (meters["coin_in"], meters["coin_out"]) == (10, 300)
@@ -120,7 +120,7 @@ def test_shown_counts_once_and_only_for_this_game(room):
     room.play()
     room.engine.handle(EventType.SHOWN, value="play-1")
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
     assert len(room.records("game.end")) == 1
 
@@ -142,7 +142,7 @@ def test_a_restart_in_the_middle_shows_the_same_outcome_and_draws_nothing(room, 
     message = again.hands.told[-1]
     assert message.resumed
     assert (message.play_id, message.display) == (shown.play_id, shown.display)
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == 10000 - 5 + 300
     again.close()
 
@@ -153,7 +153,7 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     room.engine.handle(EventType.DENOMINATION, value=100)
     room.engine.handle(EventType.BET, value=3)
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.state is State.HANDPAY
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
     assert room.credit_cents == 10000 - 300
@@ -190,7 +190,7 @@ def won_at(folder, place):
     room.engine.handle(EventType.DENOMINATION, value=100)
     room.engine.handle(EventType.BET, value=3)
     room.play()
-    room.shown()
+    room.report_shown()
     return room
 
 
@@ -373,7 +373,7 @@ def test_no_number_is_drawn_and_nothing_is_paid_once_the_credits_do_not_add_up(r
 @pytest.mark.requirement("A-03", "A-02")
 def test_damage_between_two_games_is_found_and_mended_before_the_next(room, tmp_path):
     room.play()
-    room.shown()
+    room.report_shown()
     (log,) = (tmp_path / "second").glob("*.log")
     data = bytearray(log.read_bytes())
     written = len(data.rstrip(b"\0"))

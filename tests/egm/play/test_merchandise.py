@@ -51,7 +51,7 @@ def a_room(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
 def won(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
     room = a_room(tmp_path, stops, profile).insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.state is State.HANDPAY
     return room
 
@@ -122,7 +122,7 @@ def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
 def test_a_game_without_a_prize_is_none_of_an_attendants_business(tmp_path):
     room = a_room(tmp_path, PEARS).insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
     assert meters(room)["att_merchandise.count"] == 0
     room.close()
@@ -164,7 +164,7 @@ def test_where_the_place_offers_it_the_value_is_paid_in_money_and_no_prize_is_gi
     exchange(room)
     handpay = room.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
-    assert [held.id for held in room.journal.pending()] == [handpay["id"]]
+    assert [held.id for held in room.journal.list_pending()] == [handpay["id"]]
 
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.IDLE, "handpay_paid")
@@ -216,12 +216,12 @@ def test_a_cut_while_the_game_ends_loses_no_prize_and_gives_none_twice(tmp_path,
     room.play()
     cut_before(room, entry, monkeypatch)
     with pytest.raises(CutError):
-        room.shown()
+        room.report_shown()
     room.close()
 
     room = a_room(tmp_path)
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert len(room.machine.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert meters(room)["att_merchandise.count"] == 2
@@ -242,7 +242,7 @@ def test_a_cut_while_a_prize_is_exchanged_leaves_one_of_the_two(tmp_path, monkey
     room = a_room(tmp_path)
     assert room.state is State.HANDPAY
     owed = room.machine.memory.get(MoneyKey.HANDPAY)
-    assert [held.id for held in room.journal.pending()] == [owed["id"]]
+    assert [held.id for held in room.journal.list_pending()] == [owed["id"]]
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
     assert meters(room)["att_merchandise.count"] == (2 if delivered else 0)
@@ -341,7 +341,7 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
 
     monkeypatch.setattr(room.journal, "append", lying)
     room.play()
-    room.shown()
+    room.report_shown()
     monkeypatch.undo()
     assert any(why in found for found in verified(room))
     room.close()

@@ -16,7 +16,7 @@ STOPS = (1, 2, 3) * 8
 def played(room, games):
     for _ in range(games):
         room.play()
-        room.shown()
+        room.report_shown()
 
 
 @pytest.mark.requirement("D-14", "D-11:a", "D-11:b", "E-07", "O-04", "O-01", "D-01")
@@ -37,13 +37,13 @@ def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     played(room, 1)
     reading = room.journal.meters()
-    assert reading.by("bill_in.count", "bill_cents") == {"2000": 2, "500": 1}
-    assert reading.by("bill_in.value", "bill_cents") == {"2000": 4000, "500": 500}
-    assert reading.by("games_played", "game") == {"maple-classic": 3, "maple-classic-95": 4}
-    assert reading.by("games_played", "denomination_cents") == {"5": 2, "25": 5}
+    assert reading.split_by("bill_in.count", "bill_cents") == {"2000": 2, "500": 1}
+    assert reading.split_by("bill_in.value", "bill_cents") == {"2000": 4000, "500": 500}
+    assert reading.split_by("games_played", "game") == {"maple-classic": 3, "maple-classic-95": 4}
+    assert reading.split_by("games_played", "denomination_cents") == {"5": 2, "25": 5}
     for dimension in ("game", "paytable", "denomination_cents", "wager_level"):
         for name in ("coin_in", "coin_out"):
-            assert sum(reading.by(name, dimension).values()) == reading.value(name), (name, dimension)
+            assert sum(reading.split_by(name, dimension).values()) == reading.value(name), (name, dimension)
     assert reading.value("coin_in") > 0
     counted = reading.values
     assert (counted["games_played.since_power_up"], counted["games_played.since_door_close"]) == (7, 1)
@@ -78,7 +78,7 @@ def test_a_voucher_and_a_coin_move_no_meter_of_bills(tmp_path):
     after = room.journal.meters()
     for reading in (before, after):
         assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)
-        assert reading.by("bill_in.count", "bill_cents") == {"2000": 1}
+        assert reading.split_by("bill_in.count", "bill_cents") == {"2000": 1}
     assert (after.value("ticket_in.cashable.value"), after.value("ticket_in.cashable.count")) == (2000, 1)
     assert after.value("phys_coin_in") == 25
     room.close()

@@ -37,7 +37,7 @@ def spin(room, *answers, **bets):
     assert room.state is State.PLAYING, room.notice
     for answer in answers:
         room.engine.handle(EventType.CHOOSE, value=answer)
-    room.shown()
+    room.report_shown()
     assert room.state is State.IDLE, room.state
 
 

@@ -49,7 +49,7 @@ def play(room, times: int = 1) -> None:
     for _ in range(times):
         room.play()
         assert room.state is State.PLAYING, room.notice
-        room.shown()
+        room.report_shown()
 
 
 def minutes(room, count: float) -> None:
@@ -326,7 +326,7 @@ def context(room, tmp_path) -> MachineContext:
 
 async def settled(attachment: Reminders, room) -> None:
     """Let the attachment look after something has happened, until it waits again."""
-    attachment.changed(snapshot(room.engine, fingerprint=""))
+    attachment.process_change(snapshot(room.engine, fingerprint=""))
     for _ in range(20):  # turns of the loop, not time
         await asyncio.sleep(0)
 

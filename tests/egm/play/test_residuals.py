@@ -141,7 +141,7 @@ def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
     """It was the one stake a paused player could go on with, as often as he put a coin in."""
     room = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
     room.play()
-    room.shown()
+    room.report_shown()
     leave_a_rest(room)
     room.clock.pass_seconds(60)
     room.engine.handle(EventType.REMINDER_DUE)
@@ -167,7 +167,7 @@ def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
         room.insert(2000)
     if after_a_game:
         room.play()
-        room.shown()
+        room.report_shown()
         room.engine.handle(EventType.MEMORY_READY)
     cents = room.credit_cents
     details = {"amount_cents": cents}

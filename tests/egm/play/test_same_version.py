@@ -21,7 +21,7 @@ def played(tmp_path):
     """The memory of a machine that has played the game of the library."""
     room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     room.close()
     return tmp_path / "state"
 

@@ -70,7 +70,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     assert isinstance(told, Play)
     assert told.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
     assert [(each["name"], each["staked"], each["credits"]) for each in told.settlements] == [("won", 20, 40)]
-    room.shown()
+    room.report_shown()
     assert room.credit_cents == 1100
     meters = sound(room, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (100, 200, 0)
@@ -82,7 +82,7 @@ def test_what_the_credit_does_not_cover_is_not_offered_and_not_taken(duel, tmp_p
     for _ in range(9):
         room.machine.chance.values[:0] = [3]
         bet(room, even=10)
-        room.shown()
+        room.report_shown()
     left = room.credit_cents
     assert 50 <= left < 100
     bet(room, ante=10)
@@ -91,7 +91,7 @@ def test_what_the_credit_does_not_cover_is_not_offered_and_not_taken(duel, tmp_p
     assert (room.state, room.notice) == (State.PLAYING, "refused.choice_is_covered")
     assert room.credit_cents == left - 50
     choose(room, "stay")
-    room.shown()
+    room.report_shown()
     assert sound(room, tmp_path)["coin_in"] == 500
 
 
@@ -106,7 +106,7 @@ def test_the_limit_of_the_place_is_over_all_the_stakes_of_a_round(duel, tmp_path
     costs = room.hands.told[-1].costs
     assert bool(costs) is (2 * min(100, most) * 25 <= limit)
     choose(room, "fold")
-    room.shown()
+    room.report_shown()
     sound(room, tmp_path)
 
 
@@ -125,7 +125,7 @@ def test_a_push_is_told_apart_from_a_win(duel, tmp_path, answer, numbers, back, 
     room = duel(*numbers).insert(1000)
     bet(room, ante=10)
     choose(room, answer)
-    room.shown()
+    room.report_shown()
     staked = 100 if answer == "raise" else 50
     assert room.credit_cents == 1000 - staked + back
     meters = sound(room, tmp_path)
@@ -143,7 +143,7 @@ def test_a_cut_between_a_raise_and_its_card_leaves_both_or_neither(duel, tmp_pat
     room.cut_power_after(written)
     with suppress(PowerCutError):
         choose(room, "raise")
-        room.shown()
+        room.report_shown()
     drawn = len(room.records("game.choice"))
     again = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
     if not drawn:
@@ -152,7 +152,7 @@ def test_a_cut_between_a_raise_and_its_card_leaves_both_or_neither(duel, tmp_pat
         assert again.credit_cents == 950
         choose(again, "raise")
     if again.state is State.PLAYING:
-        again.shown()
+        again.report_shown()
     assert again.credit_cents == 1000
     assert len(again.records("game.push")) == 1
     assert sound(again, tmp_path)["push"] == 100
@@ -166,11 +166,11 @@ def test_a_push_is_no_large_win_however_much_comes_back(duel, tmp_path):
     room = duel(4, 4, 4, 1, profile=place).insert(10000)
     bet(room, ante=100)
     choose(room, "raise")
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 10000)
     bet(room, ante=100)
     choose(room, "stay")
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.HANDPAY, 9500)
     assert room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1000
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -187,7 +187,7 @@ def test_promotional_credit_given_back_stays_promotional(duel, tmp_path):
     bet(room, ante=10)
     assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
     choose(room, "stay")
-    room.shown()
+    room.report_shown()
     assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 30
     assert room.machine.read_credit_cents(CreditKind.CASHABLE) == 100
 
@@ -202,7 +202,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
     room = duel(4, 4).insert(1000)
     bet(room, ante=10)
     choose(room, "raise")
-    room.shown()
+    room.report_shown()
     assert sound(room, tmp_path)["push"] == 100
     bodies = []
     for body in room.journal.iter_bodies():

@@ -63,16 +63,16 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
         "credits.cashable": 10000,
     }
     assert machine.play() == staked(300)
-    room.shown()
+    room.report_shown()
     assert machine.moved() == {"games_lost": 1}
     assert machine.play() == staked(300)
-    room.shown()
+    room.report_shown()
     won = machine.moved()
     paid = won["coin_out"]
     assert paid > 0
     assert won == {"coin_out": paid, "credits": paid, "credits.cashable": paid, "games_won": 1}
     assert machine.play() == staked(300)
-    room.shown()
+    room.report_shown()
     assert room.state is State.HANDPAY
     assert machine.moved() == {"games_won": 1}  # nothing is paid before the attendant pays it
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -136,7 +136,7 @@ def test_value_what_is_counted_of_it_and_what_it_ends_stand_in_one_entry(tmp_pat
         ("coin.in", {"coins_accepted": 2}, {"coins"})
     ]
     assert list_moving_entries(room.play) == [("game.start", {"games_played": 1}, {"definition", "game"})]
-    assert list_moving_entries(room.shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
+    assert list_moving_entries(room.report_shown) == [("game.end", {"games_won": 1}, {"game", "last_game"})]
     number = []
     assert list_moving_entries(lambda: number.append(room.cash_out_ticket())) == [
         ("voucher.out", {}, {"print", "tickets", "pay_out"})

@@ -127,14 +127,14 @@ class Claimant:
     def __init__(self):
         self.told = []
 
-    def connected(self):
+    def handle_connection(self):
         self.told.append("connected")
         self.carrier.send(Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1))
 
     def disconnected(self, why):
         self.told.append(why)
 
-    def received(self, message):
+    def process_message(self, message):
         raise AssertionError(message)
 
     def misunderstood(self, text):

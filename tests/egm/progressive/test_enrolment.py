@@ -217,7 +217,7 @@ def test_whatever_is_on_a_stick_of_the_floors_the_machine_goes_on(hall):
         for text in (getattr(good, name) + behind, behind + getattr(good, name), getattr(good, name) + " ")
     ]  # fmt: skip
     for more in seconds:  # signed as one answer, and one of its certificates nobody would have compared
-        Stick(hall.stick).write(request, replace(good, **more).signed(hall.signer()))
+        Stick(hall.stick).write(request, replace(good, **more).with_signature(hall.signer()))
         assert hall.step("answer")[0] == "link_not_whole", more
     mark = hall.stick.read_bytes().partition(b"{")[0]
     hall.stick.write_bytes(mark + DEEP)

@@ -33,10 +33,10 @@ def room(tmp_path):
     first.engine.handle(EventType.DENOMINATION, value=100)
     for _ in range(3):
         first.play()
-        first.shown()
+        first.report_shown()
     first.engine.handle(EventType.DENOMINATION, value=5)
     first.play()
-    first.shown()
+    first.report_shown()
     first.engine.handle(EventType.CASH_OUT)
     first.engine.handle(EventType.KEY_TURNED, key="attendant")
     first.close()
@@ -137,7 +137,7 @@ def test_every_level_is_shown_at_the_machine(room):
 def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_path):
     room = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     room.play()
-    room.shown()
+    room.report_shown()
     menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action)
     lines = menu.lines()

@@ -54,12 +54,12 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
             assert snapshot(rig.room.engine, fingerprint="").progressives == ()
             rig.room.play()  # two cards of ten, and not one of them drawn
             assert rig.room.hands.told[-1].progressives == ()
-            rig.room.shown()
+            rig.room.report_shown()
             rig.room.engine.handle(EventType.BET, value=5, options=TEN)
             rig.room.play()
             assert [win.id for win in rig.room.hands.told[-1].progressives] == ["SUMMIT"]
             await rig.until(lambda: rig.room.records("progressive.award"))
-            rig.room.shown()
+            rig.room.report_shown()
             assert rig.room.state is State.HANDPAY  # it is large
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
@@ -90,7 +90,7 @@ def test_a_shared_keno_level_of_another_stake_or_chance_is_not_fed(tmp_path, cha
         async with life_of(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.records("progressive.refused"))
             assert rig.room.records("progressive.refused")[0]["code"] == code
-            assert rig.link.shown("SUMMIT").status == "down"
+            assert rig.link.find_displayed_amount("SUMMIT").status == "down"
 
     run(life())
     controller.close()

@@ -52,7 +52,7 @@ class Wire:
         self.sent = []
 
     def connect(self):
-        self.link.connected(f"n{self.now}", self.now)
+        self.link.enrol_levels(f"n{self.now}", self.now)
         self.run()
         return self
 
@@ -60,7 +60,7 @@ class Wire:
         while messages := self.link.take_messages():
             self.sent += messages
             for message in messages:
-                for answer in self.controller.hear(message):
+                for answer in self.controller.process_message(message):
                     self.link.receive(answer, self.now)
 
     def values(self, times=1):
@@ -75,7 +75,7 @@ class Wire:
 
     @property
     def status(self):
-        return self.link.shown("TOP", self.now).status
+        return self.link.find_displayed_amount("TOP", self.now).status
 
 
 @pytest.mark.requirement("I-07", "I-02")
@@ -88,7 +88,7 @@ def test_a_level_is_up_only_while_its_controller_is_heard():
     assert wire.status is Status.STALE  # a broker may have kept it
     wire.values()
     assert wire.status is Status.UP
-    assert wire.link.shown("TOP", wire.now).amount_cents == 1500
+    assert wire.link.find_displayed_amount("TOP", wire.now).amount_cents == 1500
     wire.wait(STALE)
     assert wire.status is Status.UP
     wire.wait(1)
@@ -107,7 +107,7 @@ def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
     def value(sequence, amount, falls=0):
         message = m.Value(level="TOP", sequence=sequence, time_utc="", amount_cents=amount, falls=falls)
         wire.link.receive(message, wire.now)
-        return wire.link.shown("TOP", wire.now).amount_cents
+        return wire.link.find_displayed_amount("TOP", wire.now).amount_cents
 
     assert value(10, 1600) == 1600
     assert value(11, 1599) == 1600
@@ -117,9 +117,9 @@ def test_nothing_less_is_shown_without_a_fall_and_nothing_twice():
     assert value(13, 1800, falls=0) == 1500
     again = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     again.restore_shown_amount("TOP", 1500, 1)
-    again.connected("n", 0)
+    again.enrol_levels("n", 0)
     again.receive(m.Value(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
-    assert again.shown("TOP", 0).amount_cents == 1500
+    assert again.find_displayed_amount("TOP", 0).amount_cents == 1500
 
 
 @pytest.mark.requirement("I-03")
@@ -128,7 +128,7 @@ def test_a_controller_that_will_not_have_the_machine_leaves_it_down():
     wire.connect()
     wire.values(2)
     assert wire.status is Status.UP
-    assert wire.link.shown("NOWHERE", 0).status is Status.DOWN
+    assert wire.link.find_displayed_amount("NOWHERE", 0).status is Status.DOWN
     (complaint,) = wire.link.take_news()
     assert complaint.code == "refused.unknown_level"
     other = Wire(create_pool(increment=Fraction(1, 71)))
@@ -142,7 +142,7 @@ def test_a_controller_that_will_not_have_the_machine_leaves_it_down():
 def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
     wire = Wire()
     for n in range(1, 200):
-        wire.link.contributed(contribution(n), wire.now)
+        wire.link.queue_contribution(contribution(n), wire.now)
     assert wire.link.take_messages() == []
     wire.connect()
     assert wire.controller.counted["EGM-1", "TOP"] == 199
@@ -153,8 +153,8 @@ def test_contributions_wait_out_an_outage_and_are_counted_once_in_order():
 def test_no_more_than_a_window_is_sent_ahead():
     link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 200):
-        link.contributed(contribution(n), 0)
-    link.connected("n", 0)
+        link.queue_contribution(contribution(n), 0)
+    link.enrol_levels("n", 0)
     link.take_messages()
     link.receive(joined(counted=0), 0)
     assert [c.sequence for c in link.take_messages()] == list(range(1, WINDOW + 1))
@@ -172,8 +172,8 @@ def test_no_more_than_a_window_is_sent_ahead():
 def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
     link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     for n in range(1, 21):
-        link.contributed(contribution(n), 0)
-    link.connected("n", 0)
+        link.queue_contribution(contribution(n), 0)
+    link.enrol_levels("n", 0)
     link.take_messages()
     link.receive(joined(counted=0), 0)
     assert len(link.take_messages()) == 20
@@ -187,7 +187,7 @@ def test_a_slow_controller_that_gets_on_is_not_told_everything_again():
 def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
     link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     link.restore_contributions("TOP", 5, [])
-    link.connected("n", 0)
+    link.enrol_levels("n", 0)
     link.receive(joined(counted=3), 0)
     assert link.take_news() == [ControllerBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
@@ -196,14 +196,14 @@ def test_a_controller_that_has_less_or_more_than_it_said_is_told_and_asked():
     assert [c.sequence for c in link.take_messages()] == [4, 5]
     link.receive(joined(counted=9), 0)
     assert link.take_news() == [ControllerAhead("TOP", 9)]
-    link.contributed(contribution(10), 0)
+    link.queue_contribution(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]
 
 
 @pytest.mark.requirement("I-09")
 def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire = Wire().connect()
-    wire.link.contributed(contribution(1), wire.now)
+    wire.link.queue_contribution(contribution(1), wire.now)
     wire.link.hit(claim(after=1), wire.now)
     assert wire.link.claims() == {"c1": Phase.CLAIMING}
     wire.run()
@@ -219,11 +219,13 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     assert wire.link.claims() == {"c1": Phase.AWARDED}
     wire.wait(3 * RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
-    wire.link.paid(m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now)
+    wire.link.report_payment(
+        m.Commit(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
+    )
     assert wire.link.claims() == {"c1": Phase.COMMITTED}
     wire.run()
     assert wire.link.take_news() == [PaymentRecorded("c1")]
-    wire.link.forget("c1")
+    wire.link.drop_claim("c1")
     assert wire.link.claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
     wire.link.receive(late, wire.now)
@@ -233,23 +235,23 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     link = Link("EGM-1", (create_pool(),), stale_ns=STALE)
     controller = SmallController()
-    link.connected("n", 0)
-    for answer in controller.hear(link.take_messages()[0]):
+    link.enrol_levels("n", 0)
+    for answer in controller.process_message(link.take_messages()[0]):
         link.receive(answer, 0)
     link.receive(controller.values()[0], 0)
     link.hit(claim(), 0)
     (first,) = link.take_messages()
-    controller.hear(first)  # the answer is lost
+    controller.process_message(first)  # the answer is lost
     link.tick(RETRY_NS)
     (second,) = link.take_messages()
     assert second == first
-    link.receive(controller.hear(second)[0], RETRY_NS)
+    link.receive(controller.process_message(second)[0], RETRY_NS)
     assert controller.levels["TOP"].hits == 1
     assert link.take_news() == [AmountLocked("c1", 1500)]
     controller.restart()
     link.hit(claim("c2"), RETRY_NS)
     (third,) = link.take_messages()
-    link.receive(controller.hear(third)[0], RETRY_NS)
+    link.receive(controller.process_message(third)[0], RETRY_NS)
     (join,) = link.take_messages()
     assert isinstance(join, m.Join)
 
@@ -281,12 +283,12 @@ class Machine:
             self.link.hit(made, 0)
         for name, commit in self.paid.items():
             if name in self.claims:
-                self.link.paid(commit, self.claims[name], 0)
+                self.link.report_payment(commit, self.claims[name], 0)
 
     def play(self, now):
         wager = 50
         self.made.append(contribution(len(self.made) + 1, wager, machine=self.name))
-        self.link.contributed(self.made[-1], now)
+        self.link.queue_contribution(self.made[-1], now)
         if self.chance.random() < 0.05:
             name = f"{self.name}:{len(self.made)}"
             self.claims[name] = claim(name, after=len(self.made), machine=self.name)
@@ -300,10 +302,10 @@ class Machine:
                         machine=self.name, level="TOP", claim=news.claim, amount_cents=news.amount_cents
                     )
                     assert self.paid.setdefault(news.claim, commit) == commit
-                    self.link.paid(commit, self.claims[news.claim], now)
+                    self.link.report_payment(commit, self.claims[news.claim], now)
                 case PaymentRecorded():
                     self.claims.pop(news.claim, None)
-                    self.link.forget(news.claim)
+                    self.link.drop_claim(news.claim)
                 case ControllerBehind() | ControllerAhead():
                     raise AssertionError(news)
 
@@ -344,8 +346,8 @@ class Storm:
             machine.live()
         elif event < 0.46 and troubled:
             machine.link.disconnected()
-        elif event < 0.6 and machine.link.shown("TOP", self.now).status is Status.DOWN:
-            machine.link.connected(f"{machine.name}.{turn}", self.now)
+        elif event < 0.6 and machine.link.find_displayed_amount("TOP", self.now).status is Status.DOWN:
+            machine.link.enrol_levels(f"{machine.name}.{turn}", self.now)
 
     def _carry(self, machine, message, troubled):
         fate = self.chance.random() if troubled else 1.0
@@ -353,7 +355,7 @@ class Storm:
             return
         if fate < 0.25:
             self.flying.append((machine, message))
-        for answer in self.controller.hear(message):
+        for answer in self.controller.process_message(message):
             if not troubled or self.chance.random() > 0.15:
                 machine.link.receive(answer, self.now)
         machine.learn(self.now)
@@ -383,7 +385,7 @@ class RealController:
         for claim in held:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 
-    def hear(self, message):
+    def process_message(self, message):
         return self.controller.take([ReceivedMessage(message.machine, message)])
 
     def values(self):

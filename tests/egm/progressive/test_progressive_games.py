@@ -39,7 +39,7 @@ def level(room, pool) -> Level:
 
 def one_game(room) -> None:
     room.play()
-    room.shown()
+    room.report_shown()
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(room):
     assert (shown.win_credits, shown.win_cents) == (20, 100 + top + 500)
     assert [(w.level, w.amount_cents) for w in shown.progressives] == [("top", top), ("luck", 500)]
     before = machine.credit_cents
-    machine.shown()
+    machine.report_shown()
     assert machine.credit_cents == before + 100 + top + 500
     meters = machine.journal.meters()
     assert meters.value("mach_progressive") == top + 500
     assert meters.value("coin_out") == 100 + 15  # the level is no coin-out
-    assert meters.by("progressive.wins", "level") == {TOP: top, LUCKY: 500}
+    assert meters.split_by("progressive.wins", "level") == {TOP: top, LUCKY: 500}
     assert meters.value("progressive.hits_paid") == 2
     hits = machine.records("progressive.hit")
     assert [(h["pool"], h["amount_cents"], h["way"]) for h in hits] == [
@@ -108,7 +108,7 @@ def test_a_restart_between_hit_and_payment_pays_the_locked_amount(room, tmp_path
     assert again.state is State.PLAYING
     assert again.hands.told[-1].progressives[0].amount_cents == 1500
     before = again.credit_cents
-    again.shown()
+    again.report_shown()
     assert again.credit_cents == before + 100 + 1500
     assert level(again, TOP).hits == 1
     again.close()
@@ -145,7 +145,7 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
     (choice,) = machine.records("game.choice")
     assert [(h["pool"], h["amount_cents"]) for h in choice["hits"]] == [(TOP, 1500)]
     before = machine.credit_cents
-    machine.shown()
+    machine.report_shown()
     assert machine.credit_cents == before + 5 + 1500
 
 
@@ -227,9 +227,9 @@ def test_a_game_whose_levels_are_not_all_kept_is_refused_or_offered_at_the_stake
     resident = admitted["three-levels"]
     assert resident.denominations_cents == (5,)
     game = resident.game
-    assert {p.id for p in resident.pools.played(game, game.wager(10), 5)} == {"TOP", "LUCK", MYSTERY}
+    assert {p.id for p in resident.pools.list_pools_of(game, game.wager(10), 5)} == {"TOP", "LUCK", MYSTERY}
     with pytest.raises(NoPoolError, match="stake of 100"):
-        resident.pools.played(game, game.wager(20), 5)
+        resident.pools.list_pools_of(game, game.wager(20), 5)
     twice = tuple(resident.pools.by_id.values())
     with pytest.raises(NoPoolError, match="two levels"):
         Pools((*twice, replace(twice[0], game="other")))
@@ -299,7 +299,7 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(room):
     assert machine.state is State.PLAYING
     again = machine.hands.told[-1]
     assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
-    machine.shown()
+    machine.report_shown()
     assert machine.state is State.IDLE
     assert machine.credit_cents == 10000 - 50 + 100 + 1650
 
@@ -357,7 +357,7 @@ def test_real_chance_plays_the_levels_too(room):
         machine.play()
         if machine.machine.component(GameInProgress).conversation.decision is not None:
             machine.engine.handle(EventType.CHOOSE, value=1)
-        machine.shown()
+        machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")
         if machine.credit_cents < 500:
@@ -401,17 +401,17 @@ def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
     first.play()
     second.play()
     assert level(first, TOP).hits == 1
-    first.shown()
-    second.shown()
+    first.report_shown()
+    second.report_shown()
     first.play()
-    first.shown()
+    first.report_shown()
     won = 1500 + 100 // 70
     assert second.credit_cents == 2000 - 50 + 100 + won
     assert first.credit_cents == 2000 - 2 * (50 - 15)
     assert level(first, TOP).contributed == Fraction(150, 70)
     reading = first.journal.meters()
-    assert reading.where(position=2).value("mach_progressive") == won
-    assert reading.where(position=1).value("mach_progressive") == 0
+    assert reading.select(position=2).value("mach_progressive") == won
+    assert reading.select(position=1).value("mach_progressive") == 0
     second.close()
     first.close()
     with open_view(tmp_path) as view:

@@ -59,18 +59,18 @@ class Wire:
         connected = False
         while True:
             if self.up and not connected:
-                ears.connected()
+                ears.handle_connection()
             elif connected and not self.up:
                 ears.disconnected("the wire was cut")
             connected = self.up
             for value in self.controller.values() if self.up else ():
-                ears.received(value)
+                ears.process_message(value)
             await asyncio.sleep(0.01)
 
     def send(self, message):
         if self.up and not self.mute:
-            for answer in self.controller.hear(message):
-                self.ears.received(answer)
+            for answer in self.controller.process_message(message):
+                self.ears.process_message(answer)
 
 
 class Rig:
@@ -87,7 +87,7 @@ class Rig:
         engine = self.room.engine
         context = MachineContext(engine, None, None, SystemClock(), engine.submit)
         self.link = ProgressiveLink(context, self.wire)
-        self.changed, engine._changed = engine._changed, lambda: self.link.changed(None)
+        self.changed, engine._changed = engine._changed, lambda: self.link.process_change(None)
         self.room.boot()
         self.task = asyncio.create_task(self.link.run())
         return self
@@ -105,7 +105,7 @@ class Rig:
                 await asyncio.sleep(0.01)
 
     async def up(self):
-        await self.until(lambda: self.link.shown(self.watched).status == "up")
+        await self.until(lambda: self.link.find_displayed_amount(self.watched).status == "up")
         return self
 
     def view(self):
@@ -116,7 +116,7 @@ class Rig:
         await self.until(lambda: self.room.state is State.IDLE)
         self.room.play()
         assert self.room.state is State.PLAYING, self.room.notice
-        self.room.shown()
+        self.room.report_shown()
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def ruled(rig, decision, persons=("2", "5")):
 @pytest.mark.parametrize("decision", ["pay", "decline"])
 @pytest.mark.parametrize("amount_cents", [99_999_900, 1499, 2 * 1500 + 1])
 def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, amount_cents, decision):
-    hear = controller.hear
+    hear = controller.process_message
 
     def lie(message):
         return [
@@ -263,7 +263,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             for answer in hear(message)
         ]
 
-    controller.hear = lie
+    controller.process_message = lie
 
     async def life():
         async with Rig(tmp_path, controller, A, NO_LUCK, MISS) as rig:
@@ -279,7 +279,7 @@ def test_an_award_that_cannot_be_is_held_for_two_persons(tmp_path, controller, a
             assert rig.room.records("progressive.award") == []
             assert ruled(rig, decision, ("2",)) == "refused.authorised"
             ruled(rig, decision)
-            rig.room.shown()
+            rig.room.report_shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             due = amount_cents if decision == "pay" else shown_cents
             assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100

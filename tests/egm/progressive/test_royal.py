@@ -49,7 +49,7 @@ def play(room, credits_, hands=1):
     room.engine.handle(EventType.BET, value=credits_ * hands, options={"hands": hands})
     room.play()
     room.engine.handle(EventType.CHOOSE, value=0b01111)
-    room.shown()
+    room.report_shown()
 
 
 @pytest.mark.requirement("I-01", "I-09", "I-14")

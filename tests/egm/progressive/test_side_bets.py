@@ -94,7 +94,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(room
     won = 0 if share is None else int(pot * share)
     told = machine.hands.told[-1]
     assert [(one.level, one.amount_cents) for one in told.progressives] == ([("jackpot", won)] if won else [])
-    machine.shown()
+    machine.report_shown()
     # the bank does not open: the ante is paid even money and the raise comes back
     assert worth(machine) == before - 100 + 100 + paid_cents + won
     assert level(machine).paid == won
@@ -192,7 +192,7 @@ def test_of_two_positions_the_second_wins_what_the_first_has_left(tmp_path):
     won = [each.hands.told[-1].progressives[0].amount_cents for each in (second, first)]
     assert won == [1000_10, 1000_00]  # ten per cent of 10,001.00, then of the base that is put up again
     for each in (first, second):
-        each.shown()
+        each.report_shown()
         assert each.state is State.IDLE
     assert (level(first).paid, level(first).hits) == (sum(won), 2)
     assert audited(first) == []
@@ -211,7 +211,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(room, tmp_path):
     machine.close()
     again = room_of(tmp_path).boot()
     assert again.hands.told[-1].progressives[0].amount_cents == 1000_05
-    again.shown()
+    again.report_shown()
     assert worth(again) == 100_00 - 100 + 100 + 1000_05
     assert level(again).hits == 1
     assert audited(again) == []
@@ -226,7 +226,7 @@ def test_what_is_won_of_a_level_the_cabinet_file_names_no_more_is_still_owed(roo
     machine = room_of(tmp_path, levels=()).boot()
     machine.machine.chance = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
-    machine.shown()
+    machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
     assert level(machine).current == 10_000_00
     assert audited(machine) == []
@@ -256,7 +256,7 @@ def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
     clear_with_decisions(tmp_path)
     machine = room_of(tmp_path).boot()
     assert machine.hands.told[-1].progressives[0].amount_cents == 1000_05
-    machine.shown()
+    machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
     assert level(machine).current == 10_000_00
     assert audited(machine) == []
@@ -344,7 +344,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     pot = level(machine, f"{TABLE}.jackpot.100")
     assert (pot.contributed, pot.paid, pot.hits) == (100, 20_001_00, 2)
     assert (pot.current, pot.seeded) == (10_000_00, 30_000_00)
-    machine.shown()
+    machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
     assert Auditor(Shelf([tmp_path])).run(machine.journal.iter_bodies()).findings == []
     machine.close()

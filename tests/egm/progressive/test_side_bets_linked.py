@@ -59,7 +59,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_st
             await rig.up()
             begin(rig)
             await rig.until(lambda: rig.room.records("progressive.award"))
-            rig.room.shown()
+            rig.room.report_shown()
             assert rig.room.state is State.IDLE
             assert rig.room.credit_cents == 100_00 - 100 + 100 + 1000_05
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
@@ -104,10 +104,10 @@ def test_without_an_answer_the_attendant_pays_the_share_of_what_was_shown(tmp_pa
     async def life():
         async with life_of(tmp_path, controller, STRAIGHT_FLUSH) as rig:
             await rig.up()
-            hear = controller.hear
-            controller.hear = lambda message: [each for each in hear(message) if each is not None]
+            hear = controller.process_message
+            controller.process_message = lambda message: [each for each in hear(message) if each is not None]
             begin(rig)
-            rig.room.shown()
+            rig.room.report_shown()
             assert rig.room.state is State.AWAITING_AWARD
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.records("progressive.unanswered")[0]["amount_cents"] == 1000_00
@@ -135,7 +135,7 @@ def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
             said = rig.room.records("progressive.refused")[0]
             assert said["code"] == "refused.other_odds"
             assert "this machine's game says 1/10 at 3/216580 hits a wager" in said["text"]
-            assert rig.link.shown("POT").status == "down"
+            assert rig.link.find_displayed_amount("POT").status == "down"
 
     run(life())
     controller.close()
@@ -152,11 +152,11 @@ def test_a_claim_of_a_part_that_no_wager_wins_is_refused(tmp_path):
             begin(rig)
             await rig.until(lambda: controller.real.records()[0].level.contributed)
             forged = Claim(**claim, claim="X", share=Fraction(1, 2))
-            (answer,) = controller.hear(forged)
+            (answer,) = controller.process_message(forged)
             assert (answer.type, answer.reason) == ("refused", "other_odds")
             assert "no wager wins that part" in answer.detail
-            (paid,) = controller.hear(Claim(**claim, claim="Y", share=Fraction(1, 10)))
-            (other,) = controller.hear(Claim(**claim, claim="Y"))
+            (paid,) = controller.process_message(Claim(**claim, claim="Y", share=Fraction(1, 10)))
+            (other,) = controller.process_message(Claim(**claim, claim="Y"))
             assert (paid.amount_cents, other.reason) == (1000_05, "claim_differs")
             kept = ClaimRecord(
                 pool="POT", level="jackpot", after=1, share=Fraction(1, 10), shown_cents=1000_00, play_id="p",

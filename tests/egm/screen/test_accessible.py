@@ -58,14 +58,14 @@ class Meter(Painter):
         """The median colour of the letters, or None where there are none."""
         key = (words, style, width)
         if key not in self._colours:
-            plain = self.words(words, replace(style, edge=0.0), width)
+            plain = self.render_text(words, replace(style, edge=0.0), width)
             letters = pygame.surfarray.array3d(plain)[pygame.surfarray.array_alpha(plain) > 200]
             self._colours[key] = np.median(letters, 0) if len(letters) else None
         return self._colours[key]
 
     def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
         letters = self._colour_of(words, style, width)
-        surface = self.words(words, style, width)
+        surface = self.render_text(words, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())

@@ -67,7 +67,7 @@ def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
             bought = wishes[0].value if wishes else 0
             assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
             told = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
-            assert told in Picture(theme).words(view)
+            assert told in Picture(theme).read_aloud(view)
             asked += bool(bought)
     assert asked > 10
 

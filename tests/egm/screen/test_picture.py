@@ -212,9 +212,9 @@ def test_words_stand_apart_and_on_one_line_at_every_size(theme, scale):
     compared = 0
     for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
         for size in ("caption", "small", "body", "lead", "title"):
-            _, wider = words_in(painter.words("JOUER ACHÈTE", Style(face, size)), 2)
+            _, wider = words_in(painter.render_text("JOUER ACHÈTE", Style(face, size)), 2)
             assert wider > 0, (face, size, "the words run together")
-            found, _ = words_in(painter.words("EH ÉH HÉ", Style(face, size)), 3)
+            found, _ = words_in(painter.render_text("EH ÉH HÉ", Style(face, size)), 3)
             low = [box.bottom for box in found]
             assert max(low) - min(low) <= 1, (face, size, low)
             compared += 1

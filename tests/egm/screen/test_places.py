@@ -46,7 +46,7 @@ def written(picture, view):
 @pytest.mark.parametrize("words", ["H", "HÉ", "Hpg", "HÀÇ", "HŸ"])
 def test_the_middle_of_a_line_is_the_middle_of_its_capitals_whatever_its_accents(theme, face, size, words):
     painter = Painter(theme)
-    line = painter.words(words, Style(face, size))
+    line = painter.render_text(words, Style(face, size))
     font = painter.font(face, theme.sizes[size])
     capital = line.subsurface((0, 0, font.metrics("H")[0][1], line.get_height())).get_bounding_rect()
     assert capital.height

@@ -268,7 +268,7 @@ def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
 
 def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, theme):
     picture = Picture(theme)
-    words = picture.words(opened(rest, pages.meters()))
+    words = picture.read_aloud(opened(rest, pages.meters()))
     texts = picture.texts(rest)
     for table in pages.meters().tables:
         for row in table.rows:
@@ -280,13 +280,13 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
     assert view.desk.typed.endswith("4711")
-    assert picture.words(view) == picture.words(before)
+    assert picture.read_aloud(view) == picture.read_aloud(before)
 
 
 def test_a_screen_reader_gets_one_full_stop_after_each_sentence(rest, theme):
     title, notice = Words(kind="plain", value="Sign in"), Words(kind="plain", value="Not known. Try again.")
     page = ServicePage(id="x", title=title, notice=notice, tables=(Table(title=title, rows=()),))
-    assert Picture(theme).words(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
+    assert Picture(theme).read_aloud(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
 
 
 def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
@@ -297,11 +297,11 @@ def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
         id="x", title=Words(kind="plain", value="Meters"), tables=(Table(rows=(row,)),), actions=(leave,)
     )
     view = opened(rest, page)
-    assert picture.words(view) == "Meters. Drop 12. Back"
+    assert picture.read_aloud(view) == "Meters. Drop 12. Back"
     heads = set()
     for _ in picture.choices(view):
         view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.choices(view))
-        heads.add(picture.words(view).removesuffix(". Meters. Drop 12. Back"))
+        heads.add(picture.read_aloud(view).removesuffix(". Meters. Drop 12. Back"))
     assert heads == {"Back", "Drop 12"}
 
 

@@ -356,7 +356,7 @@ def test_the_result_stands_nowhere_before_it_has_been_shown(theme, name):
     assert list_shown_results(picture._build_stage(moving)) == ()
     told = settled.snapshot.last_display.get("result")
     assert list_shown_results(picture._build_stage(settled)) == (() if told is None else (told,))
-    assert "win" not in picture.words(moving).lower() or not moving.snapshot.win_cents
+    assert "win" not in picture.read_aloud(moving).lower() or not moving.snapshot.win_cents
 
 
 def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(theme):

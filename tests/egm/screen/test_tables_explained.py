@@ -98,7 +98,7 @@ def test_a_bet_that_may_be_doubled_says_what_credit_it_needs(visit, language, sa
     assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
     at.do(at.room.insert, 2000)
     at.wait(6.0)
-    assert at.bar == at.stage.texts.counted("felt.buys", 1, price=at.stage.money(1200))
+    assert at.bar == at.stage.texts.format_count("felt.buys", 1, price=at.stage.money(1200))
     assert "play" in at.view.snapshot.accepts
 
 
@@ -233,7 +233,7 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, told = felt("quebec-craps")
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     view, _ = apply_action(view, Action("clear"), theme)
-    laid = replace(view, chips=view.chips.changed({"pass": 1}))
+    laid = replace(view, chips=view.chips.with_bets({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)
     page = next(
         part

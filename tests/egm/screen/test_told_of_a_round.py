@@ -215,7 +215,7 @@ def test_how_a_round_ended_is_said_before_its_money(theme, name, display, point,
         for stage in ended(theme, name, display=display, point=point, language=language):
             said = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
             assert said.startswith(words + "  ·  ")
-    read = Picture(theme).words(ended(theme, name, display=display, point=point)[1].view)
+    read = Picture(theme).read_aloud(ended(theme, name, display=display, point=point)[1].view)
     assert read.startswith(en)
 
 

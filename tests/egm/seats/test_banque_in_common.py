@@ -49,7 +49,7 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     assert {game.outcome.display["result"] for game in games} == {"9-5-7"}
     assert [game.outcome.win_credits for game in games] == [10, 40, 20]
     for room in rooms:
-        room.shown()
+        room.report_shown()
         assert room.state is State.IDLE, room.notice
     for room, bets, won in zip(rooms, BETS, (10, 40, 20), strict=True):
         assert room.credit_cents == BILL_CENTS + (won - sum(bets.values())) * CENTS

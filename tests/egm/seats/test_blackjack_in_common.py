@@ -86,7 +86,7 @@ def shown(room):
 def end(rooms):
     """The outcomes are shown; what each has."""
     for room in rooms:
-        room.shown()
+        room.report_shown()
         assert room.state is State.IDLE
     return [room.credit_cents for room in rooms]
 
@@ -217,7 +217,7 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     assert [len(open_game(room.machine).steps) for room in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
     for room in (one, three):
-        room.shown()
+        room.report_shown()
     assert [room.state for room in rooms] == [State.IDLE, State.TILT, State.IDLE]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -225,7 +225,7 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     take_recorded_steps(table_of(rooms))
     game = open_game(two.machine)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
-    two.shown()
+    two.report_shown()
     assert two.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
     audited(rooms, tmp_path)
 
@@ -239,8 +239,8 @@ def end_without_the_second(rooms, first="stand"):
     rooms[0].clock.pass_seconds(ANSWER_SECONDS)
     answer_overdue_turns(table_of(rooms))
     answer(rooms, 2, "stand")
-    rooms[0].shown()
-    rooms[2].shown()
+    rooms[0].report_shown()
+    rooms[2].report_shown()
     assert [room.state for room in rooms] == [State.IDLE, State.TILT, State.IDLE]
 
 
@@ -252,7 +252,7 @@ def goes_on(rooms):
     take_recorded_steps(table_of(rooms))
     game = open_game(two.machine)
     assert game.outcome is not None, two.notice
-    two.shown()
+    two.report_shown()
     assert two.state is State.IDLE
     return game
 
@@ -304,7 +304,7 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
         lay(rooms[0], dealing("Ts Ks Td 9c", decks=8))
         table_of(rooms).close(digest_of(rooms[0]))
         answer(rooms, 0, "stand")
-        rooms[0].shown()
+        rooms[0].report_shown()
     assert len(goes_on(rooms).steps) == 4
     audited(rooms, tmp_path)
 
@@ -334,7 +334,7 @@ def test_the_clock_tells_the_others_and_answers_for_who_is_silent(seats):
 
     async def session():
         async def turn():
-            clock.changed(None)
+            clock.process_change(None)
             for _ in range(9):  # it hears of it, and looks
                 await asyncio.sleep(0)
             return [len(open_game(room.machine).steps) for room in rooms]
@@ -473,7 +473,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     for seat, choice, _ in ANSWERS[3:]:
         answer(rooms, seat, choice)
     for room in rooms[1:]:
-        room.shown()
+        room.report_shown()
     assert open_game(behind.machine).outcome is None
     rooms[0].close()
     [room] = seats(GAME, count=1)
@@ -487,7 +487,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
         running.cancel()
 
     asyncio.run(follows())
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, CREDIT_CENTS - STAKE_CENTS)
     assert list(create_betting_clock(context)) == []
 

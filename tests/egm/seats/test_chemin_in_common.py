@@ -47,7 +47,7 @@ def deal(rooms, cards):
 def end(rooms):
     for room in rooms:
         if room.state is State.PLAYING:
-            room.shown()
+            room.report_shown()
         assert room.state is State.IDLE, room.notice
 
 

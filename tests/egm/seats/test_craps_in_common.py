@@ -56,7 +56,7 @@ def thrown(rooms, a, b, game=QUEBEC):
     assert len({each.round_id for each in games}) == 1
     assert {tuple(each.outcome.display["dice"]) for each in games} == {(a, b)}
     for room in playing:
-        room.shown()
+        room.report_shown()
     for room in rooms:
         room.machine.chance = generator
     return playing
@@ -127,7 +127,7 @@ def test_a_throw_is_one_for_all_and_the_silent_are_thrown_for(seats, tmp_path):
     ]
     assert [standing(room) for room in rooms] == [{}] * 3
     assert point_of(three) is None
-    meters = [one.journal.meters().where(position=n).values for n in (1, 2, 3)]
+    meters = [one.journal.meters().select(position=n).values for n in (1, 2, 3)]
     assert [each["games_played"] for each in meters] == [3, 3, 2]
     assert [each["coin_in"] for each in meters] == [10 * CENTS, 10 * CENTS, 16 * CENTS]
     sound(rooms, tmp_path)
@@ -140,9 +140,9 @@ def test_the_next_throw_waits_until_this_one_is_seen_and_for_nobody_who_says_not
     dice(rooms, 2, 2)
     table, digest = one.machine.component(SharedTable), digest_of(one)
     table.close(digest)
-    one.shown()
+    one.report_shown()
     assert table.is_in_play(digest)
-    two.shown()
+    two.report_shown()
     assert not table.is_in_play(digest)
     lay(three, come=5)
     lay(one)
@@ -174,12 +174,12 @@ def test_who_cannot_play_keeps_bets_and_point_and_plays_them_apart(seats, tmp_pa
     credit_cents = two.credit_cents
     assert lay(two, come=5) is State.PLAYING  # at once: he waits for nobody
     assert open_game(two.machine).round_id == ""
-    two.shown()
+    two.report_shown()
     assert (two.credit_cents, standing(two)) == (credit_cents + 15 * CENTS, {"come-6": 5})
     assert point_of(one) == 4
     dice(rooms, 4, 2)
     lay(two)
-    two.shown()
+    two.report_shown()
     assert (standing(two), read_table_view(two.machine)[2].point) == ({}, 4)
     assert lay(two, come=5) is State.BETTING
     assert thrown(rooms, 2, 2) == rooms
@@ -243,7 +243,7 @@ def test_a_clear_leaves_each_his_bets_on_their_point_and_the_throw_he_was_shown(
     clear_with_decisions(tmp_path)
     one, two, three = again = seats(QUEBEC, count=3)
     for room in (one, three):
-        room.shown()
+        room.report_shown()
     mended(two)
     assert [standing(room) for room in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
     assert [is_played_in_common(room.machine, digest_of(room)) for room in again] == [True, False, True]
@@ -369,7 +369,7 @@ class Session:
         generator, script = room.machine.chance, dice([room], *numbers)
         room.engine.handle(EventType.PLAY)
         assert (room.state, script.values) == (State.PLAYING, [])
-        room.shown()
+        room.report_shown()
         room.machine.chance = generator
         self.settle(n, offered, numbers, self.points[n])
         self.apart += 1

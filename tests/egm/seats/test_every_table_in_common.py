@@ -53,7 +53,7 @@ def check_end(rooms, folder):
     assert len({game.steps for game in games}) == 1
     for room, game in zip(rooms, games, strict=True):
         assert game.outcome is not None
-        room.shown()
+        room.report_shown()
         if room.state is State.HANDPAY:
             continue
         assert room.state is State.IDLE

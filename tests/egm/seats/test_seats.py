@@ -75,7 +75,7 @@ def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
     assert len({game.steps for game in games}) == 1
     assert len({game.outcome.display["pocket"] for game in games}) == 1
     for room, game in zip(rooms, games, strict=False):
-        room.shown()
+        room.report_shown()
         assert room.state is State.IDLE
         assert room.credit_cents == 2000 - game.wager_cents + game.win_cents
     rooms[0].journal.self_audit()
@@ -89,7 +89,7 @@ def test_the_audit_holds_the_seats_of_a_round_to_one_draw(seats, tmp_path):
         join(room, SPOTS[number - 1])
     no_more_bets(rooms)
     for room in rooms:
-        room.shown()
+        room.report_shown()
     rooms[0].close()
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
@@ -119,12 +119,12 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
     join(two, "red")
     no_more_bets(rooms)
     for room in (one, two):
-        room.shown()
+        room.report_shown()
     assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
     two.engine.handle(EventType.PLAY)
     assert two.state is State.BETTING
     no_more_bets(rooms)
-    two.shown()
+    two.report_shown()
     assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
     one.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (one.state, one.credit_cents) == (State.IDLE, 0)
@@ -200,7 +200,7 @@ def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seat
         assert [room.state for room in (one, two)] == [State.PLAYING] * 2
         assert compute_betting_seconds_left(one.machine) is None
         for room in (one, two):
-            room.shown()
+            room.report_shown()
 
 
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
@@ -220,7 +220,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
         await asyncio.sleep(0)
         assert told == [EventType.MACHINE_CHANGED] * SEATS
         one.clock.pass_seconds(31)
-        clock.changed(None)
+        clock.process_change(None)
         for _ in range(9):  # it hears of it, and looks
             await asyncio.sleep(0)
         running.cancel()
@@ -245,9 +245,9 @@ def test_a_round_of_several_is_one_result_and_is_told_to_nobody_who_still_sees_i
     def told(room):
         return snapshot(room.engine, fingerprint="").results
 
-    one.shown()
+    one.report_shown()
     assert [told(room) for room in (one, two, other)] == [result, (), result]
-    two.shown()
+    two.report_shown()
     assert [told(room) for room in (one, two, other)] == [result] * 3
 
 

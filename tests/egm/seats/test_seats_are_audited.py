@@ -22,7 +22,7 @@ def played(seats):
     sit_down(rooms, CARDS)
     play_on(rooms)
     for room in rooms:
-        room.shown()
+        room.report_shown()
     sit_down(rooms, CARDS)
     return raws(rooms[0])
 
@@ -109,7 +109,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
         bet(room)
     spin(rooms[0], 17)
     for room in rooms:
-        room.shown()
+        room.report_shown()
     starts = list(rooms[0].records("game.start"))
     assert len({start["round_id"] for start in starts}) == 1
     assert len({start["game"]["digest"] for start in starts}) == 2
@@ -122,7 +122,7 @@ def test_nobody_bets_on_a_ball_that_has_come_to_rest(tmp_path):
     room = started(tmp_path).insert(2000)
     bet(room)
     spin(room, 17)
-    room.shown()
+    room.report_shown()
     shelf = Shelf([tmp_path])
     entries = raws(room, shelf)
     kinds = [raw["kind"] for raw in entries]

@@ -56,7 +56,7 @@ def play_three_coups(rooms):
         dealt += cards_of(games[0])
         assert [shoe_of(room) for room in rooms] == [games[0].outcome.table["shoe"]] * len(rooms)
         for room in playing:
-            room.shown()
+            room.report_shown()
     return dealt
 
 

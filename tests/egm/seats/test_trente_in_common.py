@@ -63,7 +63,7 @@ def left_of(room):
 def end(rooms):
     for room in rooms:
         if room.state is State.PLAYING:
-            room.shown()
+            room.report_shown()
         assert room.state is State.IDLE, room.notice
 
 

@@ -251,12 +251,12 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
     async def session():
         rig = DeviceRig("wheel", react=heard)
         rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
-        await rig.until(lambda: room.records("wheel.no_more_bets"))
+        await rig.advance_until(lambda: room.records("wheel.no_more_bets"))
         rig.cable.unplug()
-        await rig.until(lambda: room.records("wheel.unheard"))
+        await rig.advance_until(lambda: room.records("wheel.unheard"))
         rig.cable.plug()
         rig.hand("land", number=17)
-        await rig.until(lambda: any(report.number is not None for report in rig.of(WheelTurned)))
+        await rig.advance_until(lambda: any(report.number is not None for report in rig.of(WheelTurned)))
         await rig.stop()
         rig.close()
 
@@ -278,7 +278,7 @@ def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room
 def test_who_bets_on_a_number_that_already_lies_is_not_in_its_spin(room):
     bet(room)
     spin(room, 17)
-    room.shown()
+    room.report_shown()
     bet(room)
     spin(room, 17)  # the reader repeats itself
     assert (room.state, len(room.records("game.start"))) == (State.BETTING, 1)
@@ -305,7 +305,7 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
     assert not room.records("game.void")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     deliver_numbers(room.machine)
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
 
 
@@ -320,17 +320,17 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     phase(one, WheelPhase.NUMBER, 7, number=17)
     deliver_numbers(one.machine)
-    one.shown()
+    one.report_shown()
     for number in (3, 4):
         bet(one)
         spin(one, number, 8 + number)
-        one.shown()
+        one.report_shown()
     fill_in(two, "refund_game", **TWO, reason="it was not played")
     assert not one.records("game.void")
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     deliver_numbers(one.machine)
-    two.shown()
+    two.report_shown()
     assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     one.close()
     with open_view(tmp_path / "state") as view:
@@ -367,12 +367,12 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
     for number in range(3):
         bet(one)
         spin(one, number, 7 + number)
-        one.shown()
+        one.report_shown()
         two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert [each.state for each in (one, two)] == [State.IDLE, State.TILT]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    two.shown()
+    two.report_shown()
     assert two.state is State.IDLE
     one.close()
     with open_view(tmp_path / "state") as view:
@@ -392,7 +392,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
     clear_with_decisions(tmp_path / "state")
     room = started(tmp_path)
     deliver_numbers(room.machine)
-    room.shown()
+    room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     room.close()
     wrong = []
@@ -486,7 +486,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
         rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
         bet(room)
         rig.hand("land", number=17)
-        await rig.until(lambda: room.records("game.choice"))
+        await rig.advance_until(lambda: room.records("game.choice"))
         await rig.stop()
         rig.close()
 
@@ -497,7 +497,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
 def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     bet(room)
     spin(room, 17)
-    room.shown()
+    room.report_shown()
     room.close()
     with open_view(tmp_path / "state") as view:
         bodies = list(view.iter_bodies())

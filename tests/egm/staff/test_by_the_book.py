@@ -179,7 +179,7 @@ def test_a_register_that_cannot_be_opened_is_named(tmp_path):
 def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     room = MachineRig(tmp_path).boot().insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     room.engine.handle(EventType.CASH_OUT)
     fill_in(room, "machine_check", **ONE, remark="seal whole")
     (check,) = register(room, "checks")
@@ -410,7 +410,7 @@ def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path):
     room = MachineRig(tmp_path / "state", profile=place).boot().insert(10000)
     while room.state is not State.HANDPAY:
         room.play()
-        room.shown()
+        room.report_shown()
     credit_cents = room.credit_cents
     fill_in(room, "forfeit_prize", **TWO, **DISRUPTED)
     assert (room.state, room.credit_cents) == (State.IDLE, credit_cents)
@@ -444,7 +444,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
         room.play()
         while not mended and has_won_already(room.machine):  # what is won already is collected instead
             room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
-            room.shown()
+            room.report_shown()
             credit_cents = room.credit_cents
             room.play()
         question = room.hands.told[-1]
@@ -458,7 +458,7 @@ def test_a_game_the_machine_cannot_go_on_with_is_refunded_or_goes_on(tmp_path, b
             room.restarts.append(good)
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
             room.engine.handle(EventType.CHOOSE, value=question.options[0])
-            room.shown()
+            room.report_shown()
             assert (room.state, room.machine.faults) == (State.IDLE, {})
         else:
             fill_in(room, "refund_game", **ONE, reason="the generator failed")

@@ -72,7 +72,7 @@ def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_
     assert menu.notice == "notice.refused.device_is_free"
     room.close()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.ledgers.printing.pending().job.job_id.startswith("test-")
+    assert again.ledgers.printing.find_open().job.job_id.startswith("test-")
     before = fingerprint(again)
     again.report_print_state(PrintState.FAILED, "no paper")
     assert again.records("test.failed")[0]["why"] == "no paper"
@@ -89,8 +89,10 @@ def test_the_hopper_pays_a_few_coins_behind_an_open_door_and_no_meter_sees_it(me
     menu.enter("3")
     ((payout_id, coins),) = room.hands.payouts
     assert coins == 3
-    room.ledgers.payouts.ordered(PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0))
-    room.ledgers.payouts.finished(payout_id, 2)
+    room.ledgers.payouts.open_payout(
+        PayoutRecord(payout_id=payout_id, coins=3, events_before=0, count_before=0)
+    )
+    room.ledgers.payouts.close_payout(payout_id, 2)
     assert room.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
     assert room.machine.memory.get(MoneyKey.HOPPER) is None
 
@@ -143,12 +145,12 @@ def test_leaving_the_menu_ends_every_test(menu):
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_page_shows_live_what_the_device_says(menu):
     bench = menu.machine.component(ServiceDesk).bench
-    bench.hear(device.Identified(device="io", identity="board 3.1"))
-    bench.hear(
+    bench.store_report(device.Identified(device="io", identity="board 3.1"))
+    bench.store_report(
         device.InputsKnown(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))
     )
-    bench.hear(device.ButtonPressed(device="io", button="play"))
-    bench.hear(device.Escrowed(device="bill", escrow=3, content=device.Barcode("910000000000000000")))
+    bench.store_report(device.ButtonPressed(device="io", button="play"))
+    bench.store_report(device.Escrowed(device="bill", escrow=3, content=device.Barcode("910000000000000000")))
     menu.touch("device:io")
     lines = menu.lines()
     assert lines["Identifies as"] == "board 3.1"

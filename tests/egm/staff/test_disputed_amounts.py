@@ -61,7 +61,7 @@ def lose_bill(room, cents=2000):
 def test_a_bill_nobody_can_account_for_waits_for_a_ruling_over_a_restart(room, tmp_path):
     lose_bill(room)
     assert (room.state, room.credit_cents) == (State.TILT, 0)
-    assert not room.journal.pending()
+    assert not room.journal.list_pending()
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
     room.close()
@@ -182,7 +182,7 @@ def pay_five(room):
     room.insert(500)
     room.engine.handle(EventType.CASH_OUT)
     payout_id, number = room.hands.payouts[-1]
-    room.ledgers.payouts.ordered(
+    room.ledgers.payouts.open_payout(
         PayoutRecord(payout_id=payout_id, coins=number, events_before=0, count_before=0)
     )
     return payout_id
@@ -199,13 +199,13 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
         room.ledgers.payouts.record_coins_paid(payout_id, seen)
     room.cut_power_after(written)
     with suppress(PowerCutError):
-        room.ledgers.payouts.finished(payout_id, seen, "another hopper is in its place")
+        room.ledgers.payouts.close_payout(payout_id, seen, "another hopper is in its place")
     room.close()
     again = coins.room = coins()
-    record = again.ledgers.payouts.pending()
+    record = again.ledgers.payouts.find_open()
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
         assert record.paid_coins == seen
-        again.ledgers.payouts.finished(payout_id, record.paid_coins, "another hopper is in its place")
+        again.ledgers.payouts.close_payout(payout_id, record.paid_coins, "another hopper is in its place")
     assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
     assert again.journal.balance_cents("out:hopper") == seen * 100
     assert (open_one(again).most_cents, again.credit_cents) == (500 - seen * 100, 0)
@@ -223,7 +223,7 @@ def test_a_payout_whose_hopper_lost_its_count_ends_with_what_was_recorded(coins,
 @pytest.mark.parametrize("written", range(5))
 def test_a_cut_around_the_ruling_on_coins_set_aside(coins, written):
     room = coins.room
-    room.ledgers.payouts.finished(pay_five(room), 2, "its count fell")
+    room.ledgers.payouts.close_payout(pay_five(room), 2, "its count fell")
     room.cut_power_after(written)
     values = {"disputed": open_one(room).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):

@@ -96,7 +96,7 @@ def test_nothing_is_changed_while_a_bet_of_a_player_stands_on_a_table(tmp_path, 
     player = rooms[at - 1].insert(500)
     player.engine.handle(EventType.BET, value=20, options={"bets": {"pass": 20}})
     player.play()
-    player.shown()
+    player.report_shown()
     assert (player.credit_cents, player.state) == (0, State.IDLE)
     rooms[0].engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rooms[0]).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
@@ -132,7 +132,7 @@ def test_nothing_is_changed_while_a_jackpot_waits_for_the_attendant(tmp_path):
     player.engine.handle(EventType.DENOMINATION, value=100)
     player.engine.handle(EventType.BET, value=3)
     player.play()
-    player.shown()
+    player.report_shown()
     assert (technician.journal.credits_cents(), player.state) == (0, State.HANDPAY)
     technician.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(technician).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit")
@@ -182,7 +182,7 @@ def test_a_game_begun_before_the_start_is_finished_whatever_was_set(menu, tmp_pa
     room.close()
     again = room_of(tmp_path)
     assert again.state is State.PLAYING
-    again.shown()
+    again.report_shown()
     assert again.records("game.void") == []
     again.close()
 

@@ -24,7 +24,7 @@ def room(tmp_path):
     room = MachineRig(tmp_path, chance=ScriptedChance(*WIN, *LOSS)).boot().insert(2000)
     for _ in range(2):
         room.play()
-        room.shown()
+        room.report_shown()
     yield room
     room.close()
 
@@ -70,7 +70,7 @@ def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
     menu.home().touch("leave")
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert room.credit_cents == 2000 - 15 + 600
 
 
@@ -85,7 +85,7 @@ def test_a_game_with_choices_is_walked_through_question_by_question(tmp_path):
         room.engine.handle(EventType.CHOOSE, value=answers[-1])
     play_id = room.machine.memory.get(PlayKey.GAME)["play_id"]
     outcome = room.hands.told[-1].display
-    room.shown()
+    room.report_shown()
     assert answers
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("recall").touch(play_id).touch("show")
     for number, answer in enumerate(answers, 1):
@@ -157,7 +157,7 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
     for denomination_cents in (5, 25):
         room.engine.handle(EventType.DENOMINATION, value=denomination_cents)
         room.play()
-        room.shown()
+        room.report_shown()
     menu = Menu(room).sign_in(Role.SUPERVISOR).touch("meters")
     assert {menu.lines()[name] for name in ("Coin In", "Bill In")} == {"$0.30", "$20.00"}
     menu.touch("denomination_cents")

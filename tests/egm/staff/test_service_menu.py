@@ -145,7 +145,9 @@ def test_the_machine_and_its_terminals_count_each_others_wrong_pins(menu, monkey
     roster, manager = Roster.load(tmp_path / "people.json"), NUMBERS[Role.MANAGER]
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
         person = Person(NUMBERS[role], role.value.title(), role)
-        roster = roster.added(person, pin_of(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC))
+        roster = roster.with_person(
+            person, pin_of(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC)
+        )
     menu.machine.install(roster)
     menu.open()
     for _ in range(3):
@@ -308,11 +310,11 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
     menu = Menu(room).sign_in(Role.TECHNICIAN)
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert room.state is State.SERVICE_MENU
-    room.shown()
+    room.report_shown()
     assert room.records("game.end") == []
     menu.touch("leave")
     assert room.state is State.PLAYING
-    room.shown()
+    room.report_shown()
     assert room.credit_cents == 2000 - 5 + 300
     room.close()
 
@@ -460,7 +462,7 @@ def test_everybody_changes_his_own_pin_and_the_journal_says_so(menu):
 def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_nobody_in(tmp_path):
     path = tmp_path / "people.json"
     manager = Person("7", "Morgan", Role.MANAGER)
-    Roster.load(path).added(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
+    Roster.load(path).with_person(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
     room = MachineRig(tmp_path / "state")
     room.machine.install(Roster(path))
     room.boot()
@@ -492,9 +494,9 @@ def test_a_menu_nobody_touches_signs_out(menu):
         (timeout,) = create_service_timeout(machine_context)
         timeout._seconds = 0.01
         menu.sign_in(Role.MANAGER)
-        timeout.changed(snapshot(menu.room.engine, fingerprint=""))
+        timeout.process_change(snapshot(menu.room.engine, fingerprint=""))
         await expired.wait()
-        timeout.changed(snapshot(menu.room.engine, fingerprint=""))
+        timeout.process_change(snapshot(menu.room.engine, fingerprint=""))
         assert timeout._timer is None
 
     asyncio.run(session())

@@ -106,7 +106,7 @@ def test_the_statements_by_day_and_month_are_recomputed_from_the_journal(tmp_pat
     room.clock.pass_seconds(86400)
     room.insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     wager_cents = room.machine.selection.bet_cents
     room.clock.pass_seconds(31 * 86400)
     room.insert(1000)

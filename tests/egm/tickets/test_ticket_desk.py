@@ -28,7 +28,7 @@ def test_a_ticket_goes_out_and_in(office):
     assert (ticket.amount_cents, ticket.sequence, ticket.credits) == (1234, 1, 49)
     assert office.store.get(ticket.number).state is TicketState.RESERVED
     assert office.desk.redeem_begin("in-1", ticket.number).reason is Reason.NOT_PRINTED
-    office.desk.printed(ticket.number)
+    office.desk.record_printed(ticket.number)
     taken = office.desk.redeem_begin("in-2", ticket.number)
     assert taken == Redemption(redemption_id="in-2", ticket=ticket)
     assert office.store.get(ticket.number).state is TicketState.PENDING
@@ -42,7 +42,7 @@ def test_every_step_repeated_counts_once(office):
     tickets = {office.desk.prepare("cashout-7", 1234, denomination_cents=25) for _ in range(3)}
     (ticket,) = tickets
     for _ in range(3):
-        office.desk.printed(ticket.number)
+        office.desk.record_printed(ticket.number)
     answers = {office.desk.redeem_begin("in-1", ticket.number) for _ in range(3)}
     assert len(answers) == 1
     for _ in range(3):
@@ -64,7 +64,7 @@ def test_steps_out_of_order_are_refused_and_change_nothing(office):
     office.desk.failed(reserved, "paper out")
     office.desk.failed(reserved, "paper out")
     with pytest.raises(TicketOrderError, match="issue while void"):
-        office.desk.printed(reserved)
+        office.desk.record_printed(reserved)
     number = office.issued("b").number
     with pytest.raises(TicketOrderError, match="fail while issued"):
         office.desk.failed(number, "too late")

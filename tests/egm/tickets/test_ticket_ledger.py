@@ -124,7 +124,7 @@ def test_together_is_all_or_nothing(tmp_path):
         number = store.reserve("i", a_ticket(), by="m").ticket.number
 
         def issue_and_redeem():
-            with store.together():
+            with store.transaction():
                 store.move(number, Action.ISSUE, at=NOW, by="m")
                 store.move(number, Action.REDEEM, at=NOW, by="m")
 

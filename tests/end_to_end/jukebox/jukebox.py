@@ -155,7 +155,7 @@ class Player:
             if self._context.engine.accepts(JukeboxEvent.SONG_OVER):
                 self._context.handle(Event(JukeboxEvent.SONG_OVER))
 
-    def changed(self, _now: Snapshot) -> None:
+    def process_change(self, _now: Snapshot) -> None:
         self._news.set()
 
 

@@ -51,7 +51,7 @@ def play(room, game, times):
         room.play()
         while (decision := room.machine.component(GameInProgress).conversation.decision) is not None:
             room.engine.handle(EventType.CHOOSE, value=decision.options[-1])
-        room.shown()
+        room.report_shown()
 
 
 def list_games(bodies, game):

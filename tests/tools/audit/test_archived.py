@@ -33,7 +33,7 @@ def original(tmp_path_factory):
         for _ in range(10):
             insert(journal, 100)
     with open_view(folder) as view:
-        assert view._database.first() > 60
+        assert view._database.read_first_sequence() > 60
     return folder
 
 

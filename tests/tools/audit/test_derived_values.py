@@ -39,7 +39,7 @@ def entry(entries, kind, **more):
 def played(tmp_path):
     room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
     room.play()
-    room.shown()
+    room.report_shown()
     return raws(room)
 
 

@@ -24,7 +24,7 @@ def played(tmp_path):
         MachineRig(tmp_path / "state", games=(str(own),), chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     )
     room.play()
-    room.shown()
+    room.report_shown()
     bodies = list(room.journal.iter_bodies())
     room.close()
     return bodies
@@ -56,6 +56,6 @@ def test_another_text_under_its_digest_is_no_definition(played):
 def test_of_a_game_of_the_library_nothing_is_pointed_out(tmp_path):
     room = MachineRig(tmp_path / "state", chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
     room.play()
-    room.shown()
+    room.report_shown()
     assert not list(Auditor(Shelf()).run(room.journal.iter_bodies()).notices)
     room.close()

@@ -66,7 +66,7 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
         table = rooms[0].machine.component(SharedTable)
         table.close(rooms[0].machine.games["monaco-roulette-european"].digest)
         for room in rooms:
-            room.shown()
+            room.report_shown()
     alone = [read("--position", str(number)) for number in (1, 2, 3)]
     assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
         (500, 500),
@@ -112,7 +112,7 @@ def test_the_day_a_clock_is_set_back_has_one_end():
     ids=str,
 )
 def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
-    assert GamingDay.recorded(record) == GamingDay("UTC", 0)
+    assert GamingDay.read_recorded(record) == GamingDay("UTC", 0)
 
 
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])

@@ -78,7 +78,7 @@ def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
     room.play()
-    room.shown()
+    room.report_shown()
     assert room.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
     room.clock.wall += timedelta(days=3)
     room.clock.ns += 3 * 86_400 * 10**9

@@ -45,7 +45,7 @@ TWO = {"person": "2", "persons": ("2", "5")}
 
 def played(room):
     room.play()
-    room.shown()
+    room.report_shown()
 
 
 def money(room):
@@ -94,8 +94,8 @@ def coins(room):
         room.engine.handle(EventType.CASH_OUT)
         payout_id, ordered = room.hands.payouts[-1]
         record = PayoutRecord(payout_id=payout_id, coins=ordered, events_before=0, count_before=0)
-        room.ledgers.payouts.ordered(record)
-        room.ledgers.payouts.finished(payout_id, paid, doubt)
+        room.ledgers.payouts.open_payout(record)
+        room.ledgers.payouts.close_payout(payout_id, paid, doubt)
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 

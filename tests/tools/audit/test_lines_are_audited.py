@@ -51,8 +51,8 @@ def rule(room, amount_cents):
 def test_disputed_bills_and_tickets(audited):
     room = audited(devices=("printer",)).boot()
     room.offer(2000)
-    room.ledger.moving(outward=True)
-    room.ledger.moving(outward=False)
+    room.ledger.record_direction(outward=True)
+    room.ledger.record_direction(outward=False)
     room.ledger.dispute_lost_paper("the acceptor is idle")
     rule(room, 1500)
     room.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
@@ -77,10 +77,10 @@ def test_disputed_coins(audited, tmp_path):
         room.engine.handle(EventType.CASH_OUT)
         payout_id, coins = room.hands.payouts[-1]
         payout = PayoutRecord(payout_id=payout_id, coins=coins, events_before=0, count_before=0)
-        room.ledgers.payouts.ordered(payout)
+        room.ledgers.payouts.open_payout(payout)
         if seen:
             room.ledgers.payouts.record_coins_paid(payout_id, seen)
-        room.ledgers.payouts.finished(payout_id, seen, "" if decided is None else "its count fell")
+        room.ledgers.payouts.close_payout(payout_id, seen, "" if decided is None else "its count fell")
         if decided is not None:
             rule(room, decided)
     room.ledgers.payouts.record_strayed_coins(4, "4 coins left")
@@ -108,7 +108,7 @@ def test_what_a_verifier_asked_and_was_refused(audited, tmp_path):
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
         port._service.answer(Packet(Command.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):
-            port._service.done({"chance": "ab" * 20})
+            port._service.store_result({"chance": "ab" * 20})
 
 
 def test_transfers_of_nothing_and_orders_refused_by_their_form(audited, tmp_path):

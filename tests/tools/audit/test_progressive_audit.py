@@ -30,10 +30,10 @@ def bodies(tmp_path_factory):
     room = room_of(folder, *numbers).boot().insert(10000)
     for _ in range(3):
         room.play()
-        room.shown()
+        room.report_shown()
     room.play()
     room.engine.handle(EventType.CHOOSE, value=1)
-    room.shown()
+    room.report_shown()
     room.play()
     room.close()
     room = room_of(folder).boot()
@@ -175,7 +175,7 @@ def test_the_demonstration_cabinets_own_levels_are_played_and_audited(tmp_path, 
         room.engine.handle(EventType.BET, value=room.machine.games[game_id].bet_options[n % 4])
         room.play()
         assert room.state is State.PLAYING, room.notice
-        room.shown()
+        room.report_shown()
         if room.state is State.HANDPAY:
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
     room.close()

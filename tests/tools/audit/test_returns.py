@@ -35,7 +35,7 @@ def play(room, games):
                 EventType.CHOOSE,
                 value=room.machine.component(GameInProgress).conversation.decision.options[-1],
             )
-        room.shown()
+        room.report_shown()
         if room.state is State.HANDPAY:
             room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
@@ -111,7 +111,7 @@ def test_bets_that_stand_from_game_to_game_have_no_verdict_by_the_game(tmp_path)
         room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         room.play()
         assert room.state is State.PLAYING
-        room.shown()
+        room.report_shown()
     assert ["table" in each for each in room.records("game.start")] == [False, True, True]
     room.close()
     _, (line,) = asked(tmp_path)

@@ -237,7 +237,7 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
     if what == "game":
         room.machine.chance = ScriptedChance(0, 0, 0)
         room.play()
-        room.shown()
+        room.report_shown()
     else:
         room.insert(500)
     entries = raws(room)
@@ -254,7 +254,7 @@ def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
     profile.write_text(f"{SOLD}\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n")
     room = MachineRig(tmp_path / "state", profile=profile, chance=ScriptedChance(0, 0, 0)).boot().insert(500)
     room.play()
-    room.shown()
+    room.report_shown()
     room.clock.pass_seconds(61)
     room.engine.handle(EventType.REMINDER_DUE)
     assert room.records("protection.reminder")

@@ -45,7 +45,7 @@ class Cabinet:
             (folder / "etc" / "link" / name).write_text(f"{name} of {serial}")
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-            roster = roster.added(Person(number, role.value, role), pin_of(number), by="", at=NOW)
+            roster = roster.with_person(Person(number, role.value, role), pin_of(number), by="", at=NOW)
         self._monkeypatch = monkeypatch
 
     def start(self):
@@ -157,7 +157,7 @@ def test_two_who_may_must_prove_themselves_and_a_newer_roster_stays(cabinet, tmp
     cabinet.create(out)
     assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))
     roster = Roster.load(cabinet.folder.staff)
-    roster.added(Person("4", "new", Role.MANAGER), pin_of("4"), by="1", at=NOW)
+    roster.with_person(Person("4", "new", Role.MANAGER), pin_of("4"), by="1", at=NOW)
     cabinet.start()
     assert "staff: left as it is" in cabinet.restore(out)
     assert Roster.load(cabinet.folder.staff).get("4") is not None

@@ -53,7 +53,9 @@ def staffed(tmp_path) -> Path:
     room = MachineRig(tmp_path).boot().insert(2000)
     roster = Roster.load(StateFolder(tmp_path).staff)
     for number, pin in (("1", "90170"), ("2", "90270")):
-        roster = roster.added(Person(number, f"P{number}", Role.MANAGER), pin, by="", at=room.clock.now())
+        roster = roster.with_person(
+            Person(number, f"P{number}", Role.MANAGER), pin, by="", at=room.clock.now()
+        )
     room.machine.install(Roster(StateFolder(tmp_path).staff))
     read_staff(room.machine)
     room.close()

@@ -206,7 +206,7 @@ def test_the_staff_fills_in_every_form_by_the_prompts_it_declares(tmp_path):
 
     The main menu of a machine of several positions has lines of its own, which lead to no form.
     """
-    forms = tuple(form.id for form in FEATURES.offered(Form) if form.subject)
+    forms = tuple(form.id for form in FEATURES.list_contributions(Form) if form.subject)
     forms = tuple(form for form in forms if form != "restart")  # it would begin the round again
 
     async def session():

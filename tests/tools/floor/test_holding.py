@@ -136,7 +136,7 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
             machine.wager().claim(f"c{n}")
     roster = Roster.load(tmp_path / "people.json")
     for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.MECHANIC)):
-        roster = roster.added(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
+        roster = roster.with_person(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
 
     def rule(person, second, *pins):
         arguments = f"progressive rule c3 award --person {person} --second {second} --reason seen"

@@ -56,7 +56,7 @@ class House:
             name, POOL, self.memories[name], wire, now_ns=lambda: self.now_ns, stale_ns=3 * SECOND_NS
         )
         self.machines[name] = wire.machine = machine
-        machine.connected()
+        machine.handle_connection()
 
     def copy(self, name):
         with sqlite3.connect(self.folder / name) as copy:
@@ -76,7 +76,7 @@ class House:
             self.now_ns += SECOND_NS
             for value in self.controller.values():
                 for machine in self.machines.values():
-                    machine.received(value)
+                    machine.process_message(value)
                 for listener in self.listeners:
                     listener.update_value(value, self.now_ns)
             for machine in self.machines.values():
@@ -104,7 +104,7 @@ class House:
             self.controller.rule(claim, "award", ("1", "2"), "the store was restored from an older copy")
         self.pass_seconds()
         for machine in self.machines.values():
-            shown = machine.link.shown(POOL.id, self.now_ns)
+            shown = machine.link.find_displayed_amount(POOL.id, self.now_ns)
             assert (shown.status, shown.amount_cents) == (Status.UP, self.record.level.shown_cents)
             assert machine.settled
         paid = sum(hit.paid_cents for memory in self.memories.values() for hit in memory.hits.values())
@@ -118,7 +118,7 @@ class Wire:
 
     def send(self, message):
         for answer in self.house.controller.take([ReceivedMessage(self.name, message)]):
-            self.machine.received(answer)
+            self.machine.process_message(answer)
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")

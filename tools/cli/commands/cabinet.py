@@ -85,7 +85,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
             cabinet = cabinet.with_resolved_paths(file.absolute().parent)
             folder = state or default_state_dir()
-            remarks = _Remarks.on(cabinet, folder)
+            remarks = _Remarks.collect(cabinet, folder)
             with pause_collector():
                 faults = [
                     *iter_preflight_faults(cabinet, check_files, remarks.iter_game_remarks),
@@ -119,7 +119,7 @@ class _Remarks:
     """The jurisdiction's bet limit; None if its profile has none or does not exist."""
 
     @classmethod
-    def on(cls, cabinet: CabinetFile, state: Path) -> Self:
+    def collect(cls, cabinet: CabinetFile, state: Path) -> Self:
         """Return the remarks for a cabinet file and the machine whose memory is in ``state``."""
         played: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:

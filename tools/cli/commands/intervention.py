@@ -131,7 +131,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     with _open_view(state) as view:
         sheets = list(iter_sheets(view, FEATURES.entries))
         powered = next(view.entries((POWER_UP.kind,), newest_first=True, limit=1), None)
-    days = GamingDay.recorded(None if powered is None else powered.record)
+    days = GamingDay.read_recorded(None if powered is None else powered.record)
     of_day = [
         sheet for sheet in sheets if days.find_date(datetime.fromisoformat(sheet.stopped)) == date.date()
     ]

@@ -34,7 +34,7 @@ def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading
             raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
         _warn_of_empty_part(reading, key, value)
         dims[key] = value
-    return reading.where(**dims) if dims else reading
+    return reading.select(**dims) if dims else reading
 
 
 def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
@@ -201,7 +201,7 @@ def _is_split_by(name: str, dimension: str) -> bool:
 
 def _print_split(reading: MeterReading, dimension: str, shape: _Shape, form: Form) -> None:
     names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
-    split = {name: parts for name in names if any((parts := reading.by(name, dimension)).values())}
+    split = {name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())}
     cells = (
         ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
     )

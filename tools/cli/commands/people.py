@@ -79,7 +79,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
     roster = _load_roster(state)
     authority = _prove_authority(roster, by)
     try:
-        roster.added(
+        roster.with_person(
             Person(number, name, Role(role)), _ask_new_pin(number), by=authority, at=SystemClock().now()
         )
     except OperatorError as error:

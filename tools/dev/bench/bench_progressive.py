@@ -111,14 +111,14 @@ def _taken(store: Store, machines: int) -> float:
 
     for name, link in links.items():
         controller.admit(name)
-        link.connected(name, time.monotonic_ns())
+        link.enrol_levels(name, time.monotonic_ns())
     exchange()
     began = time.perf_counter()
     wagers = itertools.product(range(1, WAGERS // machines + 1), links)
     while batch := list(itertools.islice(wagers, _BATCH)):
         for sequence, name in batch:
             made = _contribution(name, sequence).model_copy(update={"level": level.id})
-            links[name].contributed(made, time.monotonic_ns())
+            links[name].queue_contribution(made, time.monotonic_ns())
         exchange()
     seconds = time.perf_counter() - began
     check_invariant(sum(link.feeders[level.id].counted for link in links.values()) == WAGERS, "bench.counted")

@@ -31,7 +31,7 @@ def figures() -> Iterator[Figure]:
         def issue() -> None:
             ticket = desk.prepare(f"issue-{next(count)}", 1234, denomination_cents=1)
             assert isinstance(ticket, Ticket)
-            desk.printed(ticket.number)
+            desk.record_printed(ticket.number)
 
         yield _step(
             "ticket reserved and issued, two durable steps", milliseconds(issue, _ROUNDS), 2 * bare_ms

@@ -82,8 +82,8 @@ class _Machine:
         """Return the reply to ``data``."""
         out = b""
         self.now_ns += _STEP_NS
-        for heard in self._framing.hear(data, self.now_ns):
-            for action in self.channel.hear(heard, self.now_ns):
+        for heard in self._framing.decode(data, self.now_ns):
+            for action in self.channel.process_message(heard, self.now_ns):
                 if isinstance(action, RunEffect):
                     self._answer = self._answer * 5 + 1
                     replies = (

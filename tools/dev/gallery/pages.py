@@ -286,7 +286,7 @@ def real_pages(folder: Path) -> list[ServicePage]:
     rig = MachineRig(folder).boot().insert(2000)
     for _ in range(3):
         rig.engine.handle(EventType.PLAY)
-        rig.shown()
+        rig.report_shown()
     menu = Menu(rig)
     found = [menu.open().page]
     menu.prove(Role.MANAGER)

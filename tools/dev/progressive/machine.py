@@ -94,17 +94,17 @@ class SimulatedMachine:
         self.link.restore_shown_amount(pool.id, memory.shown_cents, memory.falls)
         for name, hit in memory.hits.items():
             if hit.closed:
-                self.link.forget(name)
+                self.link.drop_claim(name)
             else:
                 self._take_up(name, hit)
 
     def _take_up(self, name: str, hit: Hit) -> None:
         claim = self._claim(name, hit)
         if hit.paid_cents is not None:
-            self.link.paid(self._commit(name, hit.paid_cents), claim, self._now_ns())
+            self.link.report_payment(self._commit(name, hit.paid_cents), claim, self._now_ns())
             return
         if hit.trigger is not None:
-            self.link.won(claim, self._now_ns())
+            self.link.open_claim(claim, self._now_ns())
             self._pay(name, hit)
             return
         self.link.hit(claim, self._now_ns())
@@ -128,7 +128,7 @@ class SimulatedMachine:
     @property
     def shown_cents(self) -> int:
         """Return the amount on its screen, in minor units."""
-        return self.link.shown(self._pool.id, self._now_ns()).amount_cents
+        return self.link.find_displayed_amount(self._pool.id, self._now_ns()).amount_cents
 
     def play(self, dice: random.Random, hit_chance: float) -> None:
         """One wager; ``hit_chance`` of it wins the level."""
@@ -147,7 +147,7 @@ class SimulatedMachine:
         if won:  # in the wager's own transaction, as the machine does it
             memory.hits[name] = Hit(made.sequence, self.shown_cents, self.link.feeders[self._pool.id].falls)
         self._step("wager")
-        self.link.contributed(made, self._now_ns())
+        self.link.queue_contribution(made, self._now_ns())
         if won:
             self._step("hit")
             self.link.hit(self._claim(name, memory.hits[name]), self._now_ns())
@@ -176,11 +176,11 @@ class SimulatedMachine:
                 self._send()
                 await asyncio.sleep(self._tick_seconds)
 
-    def connected(self) -> None:
+    def handle_connection(self) -> None:
         """Enrol anew."""
         self._connections += 1
         nonce = f"{self._serial}.{self.memory.boots}.{self._connections}"
-        self.link.connected(nonce, self._now_ns())
+        self.link.enrol_levels(nonce, self._now_ns())
         self._send()
 
     def disconnected(self, why: str) -> None:
@@ -188,7 +188,7 @@ class SimulatedMachine:
         del why
         self.link.disconnected()
 
-    def received(self, message: FromController) -> None:
+    def process_message(self, message: FromController) -> None:
         """Take what the controller says."""
         self.link.receive(message, self._now_ns())
         self._learn_all()
@@ -217,7 +217,7 @@ class SimulatedMachine:
             case PaymentRecorded():
                 self._step("closed")
                 self.memory.hits[news.claim].closed = True
-                self.link.forget(news.claim)
+                self.link.drop_claim(news.claim)
             case ControllerBehind():
                 self._give_again(news.sequence)
             case MysteryWinFound():
@@ -267,7 +267,7 @@ class SimulatedMachine:
         elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
             self.memory.complaints.append(f"{won.claim}: {won.amount_cents} besides")
         if not hit.closed:
-            self.link.won(self._claim(won.claim, hit), self._now_ns())
+            self.link.open_claim(self._claim(won.claim, hit), self._now_ns())
             self._pay(won.claim, hit)
 
     def _pay(self, name: str, hit: Hit) -> None:
@@ -275,4 +275,6 @@ class SimulatedMachine:
             hit.paid_cents = hit.locked_cents
             self._step("paid")
         if hit.paid_cents is not None:
-            self.link.paid(self._commit(name, hit.paid_cents), self._claim(name, hit), self._now_ns())
+            self.link.report_payment(
+                self._commit(name, hit.paid_cents), self._claim(name, hit), self._now_ns()
+            )

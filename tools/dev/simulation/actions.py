@@ -40,7 +40,7 @@ MENDING: Final = tuple(
 #: The counts of both boxes after a collection.
 _COUNTS: Final = ("form:box_count",) * 2
 #: Every form that the service menu offers.
-_FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.offered(Form) if form.subject)
+_FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.list_contributions(Form) if form.subject)
 _KEY_SECONDS: Final = 0.2
 #: When the screens show what a turn of the key has done.
 _SERVED_SECONDS: Final = 0.6

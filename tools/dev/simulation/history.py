@@ -135,7 +135,7 @@ def _read(journal: Journal, history: History, positions: int) -> None:
     numbers = range(1, positions + 1)
     if positions > 1:
         for number in numbers:
-            history.bills[number] = dict(read.where(position=number).values).get("bill_in.value", 0)
+            history.bills[number] = dict(read.select(position=number).values).get("bill_in.value", 0)
     else:
         history.bills[1] = abs(journal.balance_cents("world:bill"))
     history.credit_cents = sum(journal.balance_cents(f"credit:{n}:cashable") for n in numbers)

@@ -102,7 +102,7 @@ class FloorLink:
                 if self.is_up and self._ears is None:
                     self._ears = ears
                     self._connections += 1
-                    ears.connected()
+                    ears.handle_connection()
                 if self.is_up:
                     for value in self.controller.values():
                         self._to_machine(encode(value))
@@ -148,7 +148,7 @@ class FloorLink:
 
     def _to_machine(self, data: bytes) -> None:
         if self._ears is not None:
-            self._ears.received(decode_controller_message(data))
+            self._ears.process_message(decode_controller_message(data))
 
     # ------------------------------------------------------------ its books
     @property

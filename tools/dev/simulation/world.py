@@ -136,7 +136,7 @@ class World:
             return
         for number, pin in STAFF.items():
             person = Person(number, f"Simulation {number}", Role(ROLES[number]))
-            Roster.load(self.folder.staff).added(person, self._digest(pin), by="", at=BEGINNING)
+            Roster.load(self.folder.staff).with_person(person, self._digest(pin), by="", at=BEGINNING)
         if self.house.start == "signed":
             sign(self.folder.root, text, BEGINNING)
 

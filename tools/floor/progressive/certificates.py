@@ -153,7 +153,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
         certificate = _sign_certificate(folder, serial, public, now)
         _store_certificate(folder, serial, certificate)
     texts = (one.public_bytes(serialization.Encoding.PEM).decode() for one in (certificate, authority))
-    return Answer(*broker, *texts).signed(signer)
+    return Answer(*broker, *texts).with_signature(signer)
 
 
 def _sign_certificate(

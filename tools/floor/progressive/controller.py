@@ -112,7 +112,7 @@ class Controller:
     def _take_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
-            for machine in sorted({heard.sender for heard in messages if session.knows(heard.sender)}):
+            for machine in sorted({heard.sender for heard in messages if session.may_enrol(heard.sender)}):
                 session.store_message_time(machine, self._format_time())
             return [answer for heard in messages for answer in self._process_message(session, heard)]
 
@@ -135,7 +135,7 @@ class Controller:
                 self._format_time(), "forged", sender=heard.sender, message=message.model_dump(mode="json")
             )
             return []
-        if not session.knows(message.machine):
+        if not session.may_enrol(message.machine):
             return [self._refuse(session, message, Reason.UNKNOWN_MACHINE, "it is not in this link's list")]
         match message:
             case Join():
@@ -467,7 +467,7 @@ class Controller:
     def dismiss_machine(self, machine: str) -> None:
         """Stop a machine from enrolling in levels; its contributions stay in the levels (I-12)."""
         with self._store.transaction() as session:
-            if not session.knows(machine):
+            if not session.may_enrol(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
             session.remove_machine(machine)
             session.note(self._format_time(), "dismissed", machine=machine)

@@ -81,7 +81,7 @@ class Session:
         """Return the ids of the machines that may enrol."""
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
-    def knows(self, machine: str) -> bool:
+    def may_enrol(self, machine: str) -> bool:
         """Return whether this machine is on the list of those that may enrol."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 

@@ -89,7 +89,7 @@ def levy(case: Case) -> Iterator[Finding]:
 
 def return_ceiling(case: Case) -> Iterator[Finding]:
     """Check that no bet returns more than the jurisdiction allows; note every return above the wager."""
-    ceiling = case.profile.returns.most(case.game.family)
+    ceiling = case.profile.returns.find_maximum(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
         above = rtp >= 1 if ceiling is None else rtp > ceiling

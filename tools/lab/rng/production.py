@@ -53,7 +53,7 @@ class Production:
     @property
     def rejections(self) -> int:
         """Return the number of words rejected because they belong to no outcome."""
-        return int(self._service.statistics()["rejected_words"])
+        return int(self._service.read_statistics()["rejected_words"])
 
     def play(self, name: str, game: Numbers | Selection, plays: int) -> Array:
         """Return ``plays`` plays, one per row, each compared with what the bulk code draws from the same bytes.

@@ -289,7 +289,7 @@ def lock(host: Host, poll: LongPoll) -> Reply | None:
 def _encode_available_transfers(transfers: HostTransfers) -> int:
     """Return the bits of the transfers available now: bit 0 to the machine, 1 from it, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
-    return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
+    return sum(1 << bit for kind, bit in bits if transfers.can_execute(kind))
 
 
 def _encode_lock_status(host: Host, transfers: HostTransfers) -> bytes:

@@ -55,7 +55,7 @@ def _store_amounts(host: Host, poll: LongPoll, group: int, levels: bytes) -> Rep
     broadcasts = host.machine.component(LevelDisplays).broadcasts
     if broadcasts is None:
         return None
-    broadcasts.hear(group, amounts)
+    broadcasts.store_broadcast(group, amounts)
     return ACK
 
 

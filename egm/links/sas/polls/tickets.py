@@ -105,9 +105,9 @@ def answer_validation_record(host: Host, poll: LongPoll) -> Reply | None:
         return None
     (function,) = poll.data
     if function in {_READ_NEXT, _PEEK}:
-        record = tickets.unread()
+        record = tickets.find_oldest_unread()
     elif function <= RING:
-        record = tickets.at(function)
+        record = tickets.find_ticket(function)
     else:
         raise MalformedPollError(poll, f"no place {function:02X} in the ring")
     return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), once=True)
@@ -141,7 +141,7 @@ def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
         tickets.read(number)
-        if tickets.unread() is not None:
+        if tickets.find_oldest_unread() is not None:
             host.post(PRINTED)
 
 
