@@ -45,6 +45,7 @@ LONG_SEEDS = (
     1,  # clears after a power cut read one copy only, and ended in the middle of the history
     20261130,  # likewise
     20261263,  # a ticket in a stopped acceptor, ruled void, and taken by it afterwards
+    20261370,  # two positions need a ruling at once, and the staff turned the menu's key on and off for ever
 )
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 

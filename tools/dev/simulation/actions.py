@@ -28,6 +28,8 @@ _WELL: Final = frozenset(
 )
 _MENU_SECONDS: Final = 20.0
 _MENDING_SECONDS: Final = 60.0
+#: How long after a turn of the menu's key its page is on the screen.
+_PAGE_SECONDS: Final = 0.5
 #: Forms that complete what people have started or what a fault requires, in an order that leaves nothing
 #: open.
 MENDING: Final = tuple(
@@ -100,6 +102,7 @@ class Crowd:
         self.dice = random.Random()  # noqa: S311 (each action brings its seed)
         self.player = players[1]
         self._turned: dict[str, asyncio.TimerHandle] = {}
+        self._turned_at: dict[str, float] = {}
         """When each key that is turned now will be turned back, by the key's name."""
 
     def act(self, action: Action) -> None:
@@ -207,8 +210,10 @@ class Crowd:
         """Open the service menu, unless it is open."""
         if any(player.now and player.now.page for player in self._all()):
             return
-        if "operator" in self._turned:  # the menu was left with the key still in the lock
-            self._turn_back("operator")
+        if "operator" in self._turned:
+            seconds_since = asyncio.get_running_loop().time() - self._turned_at["operator"]
+            if seconds_since >= _PAGE_SECONDS:  # the menu was left with the key still in the lock
+                self._turn_back("operator")
         else:
             self._turn("operator", seconds)
 
@@ -225,6 +230,7 @@ class Crowd:
         self._world.hand("io", "key", name=key, on=True)
         loop = asyncio.get_running_loop()
         self._turned[key] = loop.call_later(seconds, self._turn_back, key)
+        self._turned_at[key] = loop.time()
 
     def _turn_back(self, key: str) -> None:
         self._turned.pop(key).cancel()
