@@ -117,7 +117,7 @@ class TestEveryLine:
 
 
 class TestUnattended:
-    @pytest.mark.requirement("J-01", "J-06")
+    @pytest.mark.requirement("J-01", "J-06", "A-24")
     def test_doors_opened_while_no_machine_ran_are_told(self, line):
         async def scene():
             rig = BoardRig(line)

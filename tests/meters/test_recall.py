@@ -54,6 +54,7 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
     escrow = Transfer("world:bill", CREDIT, 2000)
     journal.append(Transaction(id="b2", kind="bill.escrow", phase=Phase.RESERVE, transfers=(escrow,)))
     journal.append(Transaction(id="b2.in", kind="bill.in", phase=Phase.SETTLE, ref="b2"))
+    bring("b3", "world:bill", 500)
     bring("v1", "world:voucher_in:cashable", 300)
     play(journal, 2, steps=60)
     journal.append(
@@ -66,10 +67,10 @@ def test_plays_come_back_whole_with_what_was_added_before(journal):
     )
     third, second, first = iter_recent_plays(journal)
     assert (third.play_id, third.end, third.win_cents) == ("p3", None, None)
-    assert second.added_cents == {"world:bill": 2000, "world:voucher_in:cashable": 300}
+    assert second.added_cents == {"world:bill": 2500, "world:voucher_in:cashable": 300}
     assert (second.bet_cents, second.win_cents, second.credit_before_cents) == (5, 10, 100)
     assert len(second.steps) == 60
-    assert len(second.shown_steps) == 50
+    assert [step.record["choice"] for step in second.shown_steps] == list(range(10, 60))
     assert second.outcome == {"display": {"step": 59}}
     assert first.added_cents == {"world:bill": 500}
     assert first.outcome == {"display": {"stops": [1]}}

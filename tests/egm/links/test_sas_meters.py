@@ -251,6 +251,11 @@ def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_
     found = every_meter(bench)
     money = {code: found[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
     assert money == {0x08: 325, 0x09: 0, 0x0A: 225, 0x0B: 500, 0x24: 725}
+    room.offer_ticket(room.cash_out_ticket())
+    room.ledger.credit_stacked_paper()
+    room.ledger.vend_confirmed()
+    found = every_meter(bench)
+    assert (found[0x15], found[0x24]) == (825, 725 + 825)
     room.close()
 
 

@@ -305,6 +305,7 @@ def test_bills_are_withheld_and_given_back(bench: Bench) -> None:
     room.insert(500)
 
 
+@pytest.mark.requirement("G-03")
 @pytest.mark.sas(polls="08")
 def test_only_some_bills_and_only_one_of_them(bench: Bench) -> None:
     room = bench.room

@@ -9,7 +9,7 @@ from egm.money.value_in import should_accept_tickets
 from egm.testing.machine import MachineRig
 
 
-@pytest.mark.requirement("H-01")
+@pytest.mark.requirement("D-23", "H-01")
 def test_where_tickets_must_be_kept_centrally_a_machine_that_stands_alone_has_none(tmp_path):
     """Monaco 19.7: no ticket is printed or taken without a system that keeps it; the player is paid by hand."""
     alone = MachineRig(tmp_path, profile="monaco", devices=("printer",)).boot().insert(2000)
@@ -19,7 +19,7 @@ def test_where_tickets_must_be_kept_centrally_a_machine_that_stands_alone_has_no
     alone.close()
 
 
-@pytest.mark.requirement("H-01")
+@pytest.mark.requirement("D-23", "H-01")
 def test_with_a_central_system_the_same_place_prints_and_takes_them(tmp_path):
     enrolled = (
         MachineRig(

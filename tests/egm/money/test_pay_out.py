@@ -5,9 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from egm.config.cabinet_file import Validation
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
+from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared
 from egm.tickets.desk import TicketDesk
@@ -96,6 +98,19 @@ def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     room = MachineRig(tmp_path, devices=("printer",)).boot()
+    for _ in range(bills - 1):
+        room.insert(10000)
+    write_undeclared(room.machine, "bill.in", transfers=_fund(10000))
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is way
+    room.close()
+
+
+@pytest.mark.requirement("H-11", "F-07:a")
+@pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
+def test_above_the_ticket_limit_no_number_is_asked_of_a_host(tmp_path, bills, way):
+    host = HostMoney(validation=Validation.SYSTEM, online=True)
+    room = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
         room.insert(10000)
     write_undeclared(room.machine, "bill.in", transfers=_fund(10000))

@@ -136,6 +136,8 @@ def test_a_dear_prize_wants_its_winners_identity_and_is_marked_for_tax(tmp_path)
     assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
     room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE)
+    assert room.notice == "refused.payment_form_is_complete"
     room.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -17,8 +17,8 @@ LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
 class Counted:
     """A machine, and what its meters have moved by since one last asked."""
 
-    def __init__(self, folder, *numbers):
-        self.room = MachineRig(folder, chance=ScriptedChance(*numbers)).boot()
+    def __init__(self, folder, *numbers, **options):
+        self.room = MachineRig(folder, chance=ScriptedChance(*numbers), **options).boot()
         self._last = dict(self.room.journal.meters().values)
 
     def moved(self):
@@ -93,6 +93,44 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
         "handpays.cancelled_credit": 1,
         "credits": -left,
         "credits.cashable": -left,
+    }
+    room.close()
+
+
+@pytest.mark.requirement("D-02")
+def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(tmp_path):
+    machine = Counted(tmp_path, 4711, devices=("printer", "hopper"))  # the number of the ticket
+    room = machine.room
+    room.ledgers.coins.credit_coins_in(((25, True), (100, False)), 1)
+    assert machine.moved() == {
+        "phys_coin_in": 125,
+        "coins_accepted": 2,
+        "coin_drop": 100,
+        "hopper_level": 25,
+        "money_in": 125,
+        "drop_total": 100,
+        "credits": 125,
+        "credits.cashable": 125,
+    }
+    number = room.cash_out_ticket()
+    assert machine.moved() == {
+        "ticket_out.cashable.value": 125,
+        "ticket_out.cashable.count": 1,
+        "money_out": 125,
+        "credits": -125,
+        "credits.cashable": -125,
+    }
+    room.offer_ticket(number)
+    room.ledger.credit_stacked_paper()
+    room.ledger.vend_confirmed()
+    assert machine.moved() == {
+        "ticket_in.cashable.value": 125,
+        "ticket_in.cashable.count": 1,
+        "vouchers_accepted": 1,
+        "money_in": 125,
+        "drop_total": 125,
+        "credits": 125,
+        "credits.cashable": 125,
     }
     room.close()
 

@@ -55,7 +55,7 @@ def room(tmp_path):
         each.close()
 
 
-@pytest.mark.requirement("I-01", "I-14")
+@pytest.mark.requirement("F-04", "I-01", "I-14")
 def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transaction(room):
     machine = room(*(B, NO_LUCK, 2**30 % 7 + 20) * 3)
     for _ in range(3):
@@ -164,7 +164,19 @@ def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, thresho
     machine.close()
 
 
-@pytest.mark.requirement("F-05", "D-10", "I-17")
+@pytest.mark.requirement("F-05:b")
+@pytest.mark.parametrize(("threshold", "state"), [(2100, State.HANDPAY), (2101, State.IDLE)])
+def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, threshold, state):
+    path = place(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    machine = room_of(tmp_path / "state", A, LUCK, MISS, profile=path).boot().insert(10000)
+    one_game(machine)
+    hits = {hit["pool"]: hit["amount_cents"] for hit in machine.records("progressive.hit")}
+    assert (hits, machine.hands.told[-1].win_credits) == ({TOP: 1500, LUCKY: 500}, 20)
+    assert machine.state is state
+    machine.close()
+
+
+@pytest.mark.requirement("F-05", "F-06:c", "D-10", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)

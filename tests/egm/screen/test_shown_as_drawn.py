@@ -8,7 +8,9 @@ from egm.screen.outcome import Result
 from egm.screen.scenes.reels import _choose_strip
 from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
-from paytables import load_game
+from egm.testing.machine import ScriptedStep
+from paytables import Round, load_game
+from paytables.definition import read_source
 from tools.dev.gallery import played, shown
 from tools.lab.views import build_game_view, build_idle_view
 
@@ -46,7 +48,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
     assert spins >= GAMES
 
 
-@pytest.mark.requirement("B-17")
+@pytest.mark.requirement("B-17", "C-13")
 @pytest.mark.parametrize("name", REELS)
 def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
     """A reel lingers, if at all, for what stands on the reels before it: never for its own or a later one."""
@@ -66,6 +68,8 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
             )
             paused.setdefault((reel, shown), set()).add(round(stop - before, 6))
             if reel in first.awaited:
+                seen = dict(zip(sorted(field.triggers), shown, strict=True))
+                assert any(needed - seen[symbol] == 1 for symbol, needed in field.triggers.items())
                 windows = [
                     [strip[(stop + row) % len(strip)] for row in range(field.heights[reel])]
                     for strip in [field.strips[reel]]
@@ -75,6 +79,32 @@ def test_when_a_reel_stops_tells_nothing_of_what_it_will_show(name):
                 assert brings * 25 >= len(windows)  # no light is thrown on what hardly ever comes
     assert paused
     assert all(len(pauses) == 1 for pauses in paused.values())
+
+
+@pytest.mark.requirement("B-17", "C-13")
+def test_a_reel_that_cannot_bring_the_last_symbol_is_not_waited_for(tmp_path):
+    """Two stars are there and a third starts the free games: no light on a reel without any, then on the next."""
+    text = read_source("aurora-twenty").data.decode()
+    for old, new in (
+        ("kayak star king kayak", "kayak owl king kayak"),
+        ("king ten queen star owl", "king ten queen owl owl"),
+        ("pays = { 3 = 2, 4 = 10, 5 = 50 }", "pays = { 3 = 2, 4 = 10 }"),
+        ("times = { 3 = 10, 4 = 15, 5 = 20 }", "times = { 3 = 10, 4 = 15 }"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = tmp_path / "no-star.toml"
+    path.write_text(text)
+    game = load_game(path)
+    told = build_game_view(game)
+    view = build_idle_view((told,), told, "en")
+    field = view.fields[told.id]["base"]
+    assert ["star" in strip for strip in field.strips] == [True, True, False, True, True]
+    stops = [field.strips[0].index("star"), field.strips[1].index("star"), 0, 0, 0]
+    wager = game.wager(max(game.bet_options))
+    round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
+    round_.advance()
+    assert shown(view, told, round_.outcome).show.steps[0].awaited == (3, 4)
 
 
 @pytest.mark.requirement("B-17")

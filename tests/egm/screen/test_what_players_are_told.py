@@ -12,9 +12,9 @@ import pygame
 import pytest
 from test_picture import Watcher
 
+from egm.app.view import snapshot
 from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.messages import Handpay, Protection
-from egm.profiles import load_profile
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import apply_action
@@ -31,6 +31,7 @@ from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue, typeset
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, list_offered_costs
+from egm.testing.machine import MachineRig
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
 from tools.dev.gallery import played, shown
@@ -92,12 +93,19 @@ def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, languag
     assert not missing
 
 
-@pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26", "M-01", "C-11")
-@pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
-def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, language):
+@pytest.mark.requirement("C-01", "C-02", "C-12", "C-18", "C-25", "C-26", "M-01", "C-11")
+@pytest.mark.parametrize(
+    ("language", "named"),
+    [
+        ("en", None),
+        ("fr", {"maple-classic", "archipelago-keno"}),
+        pytest.param("fr", None, marks=pytest.mark.slow),
+    ],
+)
+def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, language, named):
     """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
     texts = Texts(language)
-    for game in published:
+    for game in (game for game in published if named is None or game.id in named):
         view = build_idle_view(published, game, language, credit_cents=0)
         said = " ".join(help_words(view))
         flat = " ".join(said.split())
@@ -556,13 +564,15 @@ def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("place", ["quebec-casino", "quebec-vlt"])
 def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_profile(
-    published, place, language
+    tmp_path, published, place, language
 ):
     """Québec, ss. 94-95: what is drawn is the refund; no blanket "malfunction voids all" is on the screen."""
     game = next(one for one in published if one.id == "maple-classic")
     view = build_idle_view(published, game, language)
-    defect = load_profile(place).pay_out.defect
-    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": defect}))
+    machine = MachineRig(tmp_path, profile=place).boot()
+    sent = snapshot(machine.engine, fingerprint="")
+    machine.close()
+    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
     texts = Texts(language)
     beside = " ".join(" ".join(words_on(view)).split())
     helped = " ".join(" ".join(help_words(view)).split())

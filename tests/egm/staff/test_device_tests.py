@@ -132,6 +132,7 @@ def test_no_acceptor_is_tested_while_a_hosts_word_is_awaited_about_a_paper_in_it
     assert not menu.machine.component(ServiceDesk).bench.taking
 
 
+@pytest.mark.requirement("J-10")
 def test_leaving_the_menu_ends_every_test(menu):
     bench = menu.machine.component(ServiceDesk).bench
     menu.touch("device:io").touch("lamps")

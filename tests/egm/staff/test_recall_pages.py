@@ -1,6 +1,7 @@
 """Recall at the machine: every play in figures and pictures, from its own records, the interrupted one too."""
 
 import json
+from importlib.metadata import version
 
 import pytest
 from click.testing import CliRunner
@@ -183,6 +184,7 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     assert menu.page.tables[0].rows[0].cells[4].value == NUMBERS[Role.INSPECTOR]
     menu.touch("back").touch("software")
     lines = menu.lines()
+    assert lines["Program"] == f"open-egm {version('open-egm')}"
     assert lines["Key fingerprint"] == room.journal.fingerprint
     game = room.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]

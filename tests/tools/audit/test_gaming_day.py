@@ -19,6 +19,8 @@ from tools.cli import main
 
 #: 20:30 on New Year's Eve in Montreal.
 EVENING = datetime(2027, 1, 1, 1, 30, tzinfo=UTC)
+#: Stops of maple-classic: a win so large that it is paid by hand, and a loss.
+LANTERNS, LOSS = (11, 11, 12), (0, 0, 0)
 
 
 def statement(folder, by):
@@ -27,6 +29,14 @@ def statement(folder, by):
     assert run.exit_code == 0, run.output
     rows = csv.DictReader(io.StringIO(run.output))
     return {row[by]: int(row["value"]) for row in rows if row["meter"] == "bill_in.value"}
+
+
+def read_totals(folder, *more):
+    """Return the values of the only period of a statement, as ``egm register statement`` prints them."""
+    run = CliRunner().invoke(main, ["register", "statement", "--state", str(folder), *more, "--json"])
+    assert run.exit_code == 0, run.output
+    ((_, values),) = json.loads(run.output).items()
+    return values
 
 
 @pytest.mark.requirement("D-21")
@@ -51,12 +61,6 @@ def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expecte
 
 @pytest.mark.requirement("P-04")
 def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house(tmp_path):
-    def read(*more):
-        run = CliRunner().invoke(main, ["register", "statement", "--state", str(tmp_path), *more, "--json"])
-        assert run.exit_code == 0, run.output
-        ((_, values),) = json.loads(run.output).items()
-        return values
-
     with open_positions(tmp_path) as start:
         rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1))
         for number, room in enumerate(rooms, 1):  # one of the three dozens wins
@@ -67,18 +71,37 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
         table.close(rooms[0].machine.games["monaco-roulette-european"].digest)
         for room in rooms:
             room.report_shown()
-    alone = [read("--position", str(number)) for number in (1, 2, 3)]
+    alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2, 3)]
     assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
         (500, 500),
         (1000, 500),
         (2000, 500),
     ]
     assert sorted(each["house_win"] for each in alone) == [-1000, 500, 500]
-    whole = read()
+    whole = read_totals(tmp_path)
     for name in ("games_played", "coin_in", "coin_out", "money_in", "money_out", "house_win"):
         assert whole[name] == sum(values[name] for values in alone), name
     assert "counted_cents" not in alone[0]
     assert "counted_cents" in whole
+
+
+@pytest.mark.requirement("P-04")
+def test_what_the_house_wins_of_a_position_is_less_by_what_is_paid_by_hand(tmp_path):
+    with open_positions(tmp_path) as start:
+        rooms = start("maple-classic", count=2, chance=ScriptedChance(*LANTERNS, *LOSS))
+        for room in rooms:
+            room.insert(10000)
+            room.engine.handle(EventType.DENOMINATION, value=100)
+            room.engine.handle(EventType.BET, value=3)
+            room.play()
+            room.report_shown()
+        rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")
+    names = ("coin_in", "coin_out", "hand_paid", "house_win")
+    alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2)]
+    assert [tuple(values[name] for name in names) for values in alone] == [
+        (300, 0, 150000, 300 - 150000),
+        (300, 0, 0, 300),
+    ]
 
 
 @pytest.mark.parametrize(

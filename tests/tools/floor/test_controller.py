@@ -273,6 +273,7 @@ def test_two_hits_of_one_instant_are_ordered_and_each_is_paid_its_own_amount(flo
     floor.controller.check()
 
 
+@pytest.mark.requirement("I-10")
 def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
     early = floor.claim("EGM-1", "c1", after=1)
     assert (early.reason, early.next) == (Reason.CLAIM_EARLY, 1)

@@ -182,6 +182,7 @@ class TestJudgement:
         assert judged.has_passed
         assert (judged.below_alpha, judged.below_alpha_expected) == (1, 1.0)
 
+    @pytest.mark.requirement("B-02:b")
     @pytest.mark.parametrize(("worst", "what"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : the other end")])
     def test_a_fit_too_bad_and_a_fit_too_good_are_findings(self, worst: float, what: str) -> None:
         p_values = [(i + 0.5) / 100 for i in range(100)]
