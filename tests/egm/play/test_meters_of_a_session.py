@@ -45,13 +45,9 @@ def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_
     assert reading.split_by("games_played", "denomination_cents") == {"5": 2, "25": 5}
     for dimension in ("game", "paytable", "denomination_cents", "wager_level"):
         for name in ("coin_in", "coin_out"):
-<<<<<<< HEAD
-            assert sum(reading.split_by(name, dimension).values()) == reading.value(name), (name, dimension)
-=======
             parts = reading.split_by(name, dimension)
             assert sum(parts.values()) == reading.value(name), (name, dimension)
             assert "" not in parts, f"a part of {name} belongs to no {dimension}"
->>>>>>> q-mutants
     assert reading.value("coin_in") > 0
     counted = reading.values
     assert (counted["games_played.since_power_up"], counted["games_played.since_door_close"]) == (7, 1)

@@ -98,7 +98,7 @@ class Beside(TextPainter):
         place = super().text(words, at, style, align=align, width=width, alpha=alpha)
         if not words.isdecimal():  # a chip's own figure, a ball's
             self.words_at.append(
-                (words, self.words(words, style, width).get_bounding_rect().move(place.topleft))
+                (words, self.render_text(words, style, width).get_bounding_rect().move(place.topleft))
             )
         return place
 

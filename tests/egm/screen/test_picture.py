@@ -56,7 +56,7 @@ class Watcher(TextPainter):
 
     def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
         place = super().text(words, at, style, align=align, width=width, alpha=alpha)
-        ink = self.words(words, style, width).get_bounding_rect().move(place.topleft)
+        ink = self.render_text(words, style, width).get_bounding_rect().move(place.topleft)
         if words.strip():
             self.written.append((words, ink, self._fit_font(words, style, width).point_size))
             self._stands(words, ink)
