@@ -56,6 +56,10 @@ def test_in_a_process_of_its_own():
     code = "from money import paid; raise SystemExit(paid(5) != 5)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
+def test_in_an_isolated_process():
+    code = "from money import paid; raise SystemExit(paid(5) != 5)"
+    assert subprocess.run([sys.executable, "-I", "-c", code], check=False).returncode == 0
+
 def test_always_fails():
     assert paid(5) == 6
 
@@ -98,8 +102,8 @@ def test_a_test_that_notices_kills_and_is_named(scratch):
     assert verdict(scratch, "nothing", "here") == (Verdict.KILLED, "test_money.py::test_here")
 
 
-def test_what_a_test_starts_is_without_the_behaviour_too(scratch):
-    name = "in_a_process_of_its_own"
+@pytest.mark.parametrize("name", ["in_a_process_of_its_own", "in_an_isolated_process"])
+def test_what_a_test_starts_is_without_the_behaviour_too(scratch, name):
     assert verdict(scratch, name) == (Verdict.KILLED, f"test_money.py::test_{name}")
 
 

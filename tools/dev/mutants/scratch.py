@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,14 +36,28 @@ class Run:
     seconds: float
 
 
+def _create_environment(folder: Path, first: Path) -> Path:
+    """Create a virtual environment that imports from ``first``, then from this one's packages; return its Python."""
+    venv.create(folder, symlinks=True)
+    packages, own = ({"base": path, "platbase": path} for path in (str(folder), sys.prefix))
+    paths = Path(sysconfig.get_path("purelib", vars=packages)), sysconfig.get_path("purelib", vars=own)
+    (paths[0] / "scratch.pth").write_text(f"{first}\n{paths[1]}\n", encoding="utf-8")
+    return folder / "bin" / "python"
+
+
 class Scratch:
-    """A copy of the checkout at ``root`` in ``folder``; what its tests start imports the copy too."""
+    """A copy of the checkout at ``root`` in ``folder``, with a virtual environment of its own.
+
+    An isolated process (``python -I``) ignores ``PYTHONPATH``, so the environment itself names the copy, and after
+    it the installed packages. Every process that a test starts imports the copy.
+    """
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = folder / "tree"
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_LEFT_OUT), symlinks=True)
         self._temporary = folder / "tmp"
         self._temporary.mkdir()
+        self._python = _create_environment(folder / "venv", self.root)
         self._environment = os.environ | {
             "PYTHONPATH": str(self.root),
             "TMPDIR": str(self._temporary),
@@ -62,7 +78,7 @@ class Scratch:
 
     def pytest(self, tests: Sequence[str], limit_seconds: float) -> Run:
         """Run these tests up to the first that fails, at most so long; what they started ends with them."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-m", "not slow", "--tb=short"]
+        command = [str(self._python), "-m", "pytest", "-x", "-q", "-rfE", "-m", "not slow", "--tb=short"]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", *tests]
         started = time.monotonic()
         with subprocess.Popen(
