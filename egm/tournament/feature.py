@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -10,7 +10,7 @@ from egm.kernel.entries import list_entries
 from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Snapshot
+from egm.kernel.messages import Notice, Snapshot
 from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
@@ -18,6 +18,7 @@ from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
 from egm.play.endings import is_this_game
 from egm.play.forms import FORMS as PLAY_FORMS
+from egm.play.records.purse import find_open_purse
 from egm.play.rounds import chance_is_ready, choice_is_covered, choice_is_offered, choice_may_be_taken
 from egm.play.rulings import game_cannot_end, game_is_forfeit, game_may_be_forfeit
 from egm.staff.desk import MenuEntry
@@ -30,7 +31,6 @@ from egm.tournament.games import (
     bet_is_within_the_tournaments,
     continue_purse_game,
     end_purse_game,
-    find_open_purse,
     forfeit_purse_game,
     points_cover_the_bet,
     purse_game_is_closed,
@@ -313,6 +313,12 @@ def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
     return (RoundClock(context),)
 
 
+def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
+    """Yield that a tournament is announced, whose rules players find in the help."""
+    if machine.memory.get(TournamentKey.RULES) is not None and not is_in_tournament(machine):
+        yield Notice(code="tournament_announced", lasting=True)
+
+
 TOURNAMENT: Final = Feature(
     name="tournament",
     keys=TournamentKey,
@@ -323,4 +329,5 @@ TOURNAMENT: Final = Feature(
     states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
     offers=(*_FORMS, MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage)),
     position_services=(create_round_clock,),
+    notices=iter_tournament_notices,
 )

@@ -23,6 +23,7 @@ from egm.play.records.game_record import GameChoice, GameName, GamePointer, Game
 from egm.play.records.games import GameInProgress, find_purse_game
 from egm.play.records.purse import (
     Purse,
+    find_open_purse,
     find_purse,
     name_points_account,
     name_won_account,
@@ -63,12 +64,6 @@ class PurseBet:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def find_open_purse(machine: Machine) -> Purse | None:
-    """Return the purse of the round that is played at this position, or None."""
-    purse = find_purse(machine)
-    return None if purse is None or purse.ending else purse
-
-
 def purse_is_open(machine: Machine, _: Event) -> bool:
     """Return whether an entry plays a round at this position."""
     return find_open_purse(machine) is not None

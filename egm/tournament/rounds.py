@@ -22,6 +22,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.purse import (
     Ending,
     Purse,
+    find_open_purse,
     find_purse,
     name_points_account,
     name_won_account,
@@ -46,7 +47,7 @@ from egm.tournament.entries import (
     TournamentLeft,
 )
 from egm.tournament.events import EntryForm, RoundEndForm, RoundForm, VoidForm
-from egm.tournament.games import are_points_used_up, find_open_purse, purse_game_is_closed
+from egm.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.tournament.installed import (
     build_mode,
     compute_end,

@@ -53,6 +53,12 @@ def find_purse(machine: Machine) -> Purse | None:
     return machine.memory.read(Purse, PlayKey.PURSE)
 
 
+def find_open_purse(machine: Machine) -> Purse | None:
+    """Return the purse of the round that is played at this position, or None."""
+    purse = find_purse(machine)
+    return None if purse is None or purse.ending else purse
+
+
 def name_points_account(position: int) -> str:
     """Return the account of the points that a position has to play with."""
     return f"tournament:points:{position}"
