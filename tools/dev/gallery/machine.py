@@ -58,7 +58,7 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
 
 
 def _tournament(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Yield the scenes of a machine in a tournament: without an entry, in a round, after it, and the pages of the published rules."""
+    """Yield the scenes of a machine in a tournament, and the pages of its published rules."""
     rules = parse_rules(EXAMPLE.read_text(encoding="utf-8"))
     announced = TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
