@@ -18,6 +18,7 @@ from egm.tournament.records import InstalledRules, TournamentMode
 from egm.tournament.rules import Machine as NamedMachine
 from egm.tournament.rules import Tournament, find_machine, list_violations, parse_rules
 from paytables import Game, PaytableError, load_game
+from paytables.companions import find_first_stakes
 from paytables.source import read_contents
 
 #: The name of the rules file in the state folder, from which staff install it.
@@ -96,10 +97,19 @@ def _find_bet_fault(machine: Machine, named: NamedMachine, game: Game) -> str | 
     bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
-    least = machine.find_least_stake(game.id, named.denomination_cents)
-    if named.bet < least or (not game.rules.layout() and named.bet not in game.bet_options):
-        return f"{game.id} has no wager of {named.bet} credits"
-    return None
+    return None if _has_wager(game, named.bet) else f"{game.id} has no wager of {named.bet} credits"
+
+
+def _has_wager(game: Game, credits_: int) -> bool:
+    """Return whether a player can stake exactly so many credits: as a bet, or on a spot of a table."""
+    spots = {spot.id: spot for spot in game.rules.layout()}
+    if not spots:
+        return credits_ in game.bet_options
+    on_one_spot = any(
+        spot.open and spot.needs is None and credits_ in range(spot.least, spot.most + 1, spot.step)
+        for spot in spots.values()
+    )
+    return on_one_spot or credits_ in find_first_stakes(spots)
 
 
 def _find_game_fault(machine: Machine, game: Game) -> str | None:

@@ -1,5 +1,6 @@
 """The example of a tournament's rules file, how a test changes it, and a machine used for the tournament."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from egm.app.features import MENU
@@ -57,12 +58,14 @@ def place_rules(folder, text):
 class Hall:
     """A machine used for tournaments, of one position or several, and its staff."""
 
-    def __init__(self, folder, rules=None, *, games=("maple-classic",), count=1, wall=DAY, **more):
+    def __init__(
+        self, folder, rules=None, *, games=("maple-classic",), count=1, wall=DAY, number="7", **more
+    ):
         self.folder, self.file = folder, folder / "machine"
         self.file.mkdir(exist_ok=True)
         self.games, self.count, self.more = games, count, more
         self.rules = place_rules(folder, describe_machine() if rules is None else rules)
-        self.rooms = []
+        self.rooms, self.number = [], number
         self.start(wall)
 
     def start(self, wall=None):
@@ -79,6 +82,7 @@ class Hall:
                 **self.more,
             )
             room.machine.install(self.rules)
+            room.machine.identity = replace(room.machine.identity, operator_number=self.number)
             self.rooms.append(room)
         for room in self.rooms:
             room.boot()
@@ -141,6 +145,16 @@ class Hall:
             assert room.state is State.PLAYING, room.notice
             room.shown()
         return read_purse(room)
+
+    def cut_power(self):
+        """Cut the power, and switch the machine on again; a game that was open is shown to its end."""
+        self.room.lose()
+        self.room.journal.close()
+        self.start()
+        for room in self.rooms:
+            if room.state is State.PLAYING:
+                room.shown()
+        return self
 
     def audit(self):
         """Switch the machine off; return what the audit finds."""

@@ -358,7 +358,7 @@ def test_a_game_with_decisions_is_resumed_at_its_decision(hall):
 
 @pytest.mark.requirement("L-01")
 def test_a_table_stakes_raises_from_the_points_only(hall):
-    rules = describe_machine(("games = 100", "games = 20"), game=BLACKJACK, denomination_cents=100, bet=5)
+    rules = describe_machine(("games = 100", "games = 20"), game=BLACKJACK, denomination_cents=100, bet=4)
     hall = hall(rules, games=(BLACKJACK,)).enter()
     hall.sell(1, "P-1")
     hall.open_play()
@@ -366,7 +366,7 @@ def test_a_table_stakes_raises_from_the_points_only(hall):
     for _ in range(20):
         if read_purse(room)["ending"]:
             break
-        room.engine.handle(EventType.BET, value=5, options={"bets": {"main": 5}})
+        room.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
         room.play()
         assert room.state is State.PLAYING, room.notice
         while open_game(room.machine).outcome is None:
