@@ -6,10 +6,10 @@ Staff may end a round before that as interrupted or failed. What that means for 
 when the tournament is settled (:mod:`egm.tournament.standings`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from egm.errors import InvariantError
 from egm.kernel.events import Event
@@ -59,40 +59,45 @@ from egm.tournament.installed import (
 )
 from egm.tournament.keys import TournamentKey
 from meters import Transfer
-from meters.recall import read_details
 
-_KINDS: Final = tuple(entry.kind for entry in (ENTRY_SOLD, ENTRY_VOIDED, ROUND_BEGUN, ROUND_ENDED))
+_Record: TypeAlias = EntrySold | EntryVoided | RoundBegun | RoundEnded
+_RECORDS: Final[Mapping[str, type[_Record]]] = {
+    ENTRY_SOLD.kind: EntrySold,
+    ENTRY_VOIDED.kind: EntryVoided,
+    ROUND_BEGUN.kind: RoundBegun,
+    ROUND_ENDED.kind: RoundEnded,
+}
 
 
 # ---------------------------------------------------------------------------------------------- what was before
-def iter_tournament_records(machine: Machine) -> Iterator[tuple[str, Any]]:
-    """Yield the kind and the record of every entry about this tournament's entries and rounds, in order."""
+def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
+    """Yield the record of every entry about this tournament's entries and rounds, in order."""
     digest, _ = require_installed_rules(machine)
     installed = next(machine.journal.entries(RULES_INSTALLED.kind, newest_first=True, limit=1), None)
     since = 0 if installed is None else installed.sequence
-    for entry in machine.journal.entries(_KINDS, since=since):
-        record = read_details(entry)
-        if record.get("digest") == digest:
-            yield entry.kind, record
+    for entry in machine.journal.entries(tuple(_RECORDS), since=since):
+        record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
+        if record.digest == digest:
+            yield record
 
 
 def read_sold_entries(machine: Machine) -> dict[int, str]:
     """Return the participants of the entries sold at this machine, by entry, without those that are void."""
     sold: dict[int, str] = {}
-    for kind, record in iter_tournament_records(machine):
-        if kind == ENTRY_SOLD.kind:
-            sold[record["entry"]] = record["participant"]
-        elif kind == ENTRY_VOIDED.kind:
-            sold.pop(record["entry"], None)
+    for record in iter_tournament_records(machine):
+        if isinstance(record, EntrySold):
+            sold[record.entry] = record.participant
+        elif isinstance(record, EntryVoided):
+            sold.pop(record.entry, None)
     return sold
 
 
 def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
     """Return how each round of an entry has ended at this machine, by round."""
     return {
-        record["round"]: record["status"]
-        for kind, record in iter_tournament_records(machine)
-        if kind == ROUND_ENDED.kind and record["entry"] == entry
+        record.round: record.status
+        for record in iter_tournament_records(machine)
+        if isinstance(record, RoundEnded) and record.entry == entry
     }
 
 
@@ -152,7 +157,7 @@ def fee_is_the_published(machine: Machine, event: Event) -> bool:
 def entry_is_new(machine: Machine, event: Event) -> bool:
     """Return whether the form names a participant, and an entry that was never sold here."""
     form = event.of(EntryForm)
-    used = {record["entry"] for _, record in iter_tournament_records(machine)}
+    used = {record.entry for record in iter_tournament_records(machine)}
     return form.entry > 0 and has_texts(form.participant) and form.entry not in used
 
 
@@ -176,11 +181,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
         return False
     if form.entry <= 0 or any(purse.entry == form.entry for purse in list_open_purses(machine)):
         return False
-    known = {
-        record["participant"]
-        for _, record in iter_tournament_records(machine)
-        if record["entry"] == form.entry
-    }
+    known = {record.participant for record in iter_tournament_records(machine) if record.entry == form.entry}
     if known - {form.participant.strip()} or form.entry in _list_void_entries(machine):
         return False
     endings = _read_round_endings(machine, form.entry)
@@ -191,7 +192,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
 
 
 def _list_void_entries(machine: Machine) -> set[int]:
-    return {record["entry"] for kind, record in iter_tournament_records(machine) if kind == ENTRY_VOIDED.kind}
+    return {record.entry for record in iter_tournament_records(machine) if isinstance(record, EntryVoided)}
 
 
 def ending_is_stated(_: Machine, event: Event) -> bool:

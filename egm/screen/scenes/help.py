@@ -186,7 +186,9 @@ def _list_tournament_sheets(stage: Stage) -> list[Sheet]:
 
 def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: Sequence[str]) -> None:
     """Draw one section of a tournament's rules: its heading, and one paragraph for each sentence."""
-    _write_fitting(stage, [heading, *sentences], rect)
+    language = stage.texts.language
+    paragraphs = [stage.texts.choose_translation({language: text}) for text in (heading, *sentences)]
+    _write_fitting(stage, paragraphs, rect)
 
 
 def _list_departure_sheets(stage: Stage) -> list[Sheet]:
