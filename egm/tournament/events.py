@@ -25,11 +25,12 @@ class TournamentEvent(EventName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryForm(FilledForm):
-    """Form: an entry is sold to a participant for the fee."""
+    """Form: an entry is sold to a participant for the fee, and starts its first round here or later."""
 
     entry: int = 0
     participant: str = ""
     fee_cents: int = 0
+    start: Literal["here", "later"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

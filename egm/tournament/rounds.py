@@ -53,6 +53,7 @@ from egm.tournament.installed import (
     compute_end,
     find_machine_fault,
     find_this_machine,
+    is_in_tournament,
     read_installed_rules,
     read_local_time,
     require_installed_rules,
@@ -140,6 +141,16 @@ def no_round_is_played(machine: Machine, _: Event) -> bool:
 def position_is_free(machine: Machine, _: Event) -> bool:
     """Return whether no entry plays a round at this position."""
     return find_open_purse(machine) is None
+
+
+def first_round_may_start(machine: Machine, event: Event) -> bool:
+    """Return whether the sold entry starts later, or this position is free for it and in the tournament."""
+    match event.of(EntryForm).start:
+        case "later":
+            return True
+        case "here":
+            return is_in_tournament(machine) and position_is_free(machine, event)
+    return False
 
 
 def entries_are_open(machine: Machine, _: Event) -> bool:
@@ -247,7 +258,7 @@ def leave_tournament(machine: Machine, event: Event) -> None:
 
 
 def sell_entry(machine: Machine, event: Event) -> None:
-    """Record the sale of an entry and its fee, and give the position the points of the first round."""
+    """Record the sale of an entry and its fee; if it starts here, give the position the points of its first round."""
     form, (digest, rules) = event.of(EntryForm), require_installed_rules(machine)
     persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
     machine.post(
@@ -261,7 +272,8 @@ def sell_entry(machine: Machine, event: Event) -> None:
         ),
         transfers=(Transfer("fees:participants", "fees:sold", rules.entries.fee_cents),),
     )
-    _post_round(machine, form.entry, participant, 1, persons)
+    if form.start == "here":
+        _post_round(machine, form.entry, participant, 1, persons)
 
 
 def begin_round(machine: Machine, event: Event) -> None:

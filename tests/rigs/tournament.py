@@ -119,11 +119,10 @@ class Hall:
         self.room.clock.pass_seconds(max(0, seconds))
         return self
 
-    def sell(self, entry, participant, room=None, by=ATTENDANT, fee_cents=FEE_CENTS):
+    def sell(self, entry, participant, room=None, by=ATTENDANT, fee_cents=FEE_CENTS, start="here"):
         """An attendant sells an entry; return why it was refused, or None."""
-        return self.fill(
-            "tournament_entry", room, by, entry=entry, participant=participant, fee_cents=fee_cents
-        )
+        sold = {"entry": entry, "participant": participant, "fee_cents": fee_cents, "start": start}
+        return self.fill("tournament_entry", room, by, **sold)
 
     def begin(self, entry, participant, number, room=None):
         """An attendant gives an entry the points of a round; return why it was refused, or None."""

@@ -27,7 +27,7 @@ TABLE = {
     "tournament_rules_out": ("L-10 J-16", SET_UP, ""),
     "tournament_enter": ("L-10 J-16", SET_UP, ""),
     "tournament_leave": ("L-10 J-16", SET_UP, ""),
-    "tournament_entry": ("L-06 Q-12", (A, S, M), "entry participant fee_cents"),
+    "tournament_entry": ("L-06 Q-12", (A, S, M), "entry participant fee_cents start"),
     "tournament_round": ("L-06 Q-12", (A, S, M), "entry participant round"),
     "tournament_round_end": ("L-06 Q-12", COUNT, "status reason"),
     "tournament_void": ("L-06 Q-12", COUNT, "entry reason"),

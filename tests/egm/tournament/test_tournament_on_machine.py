@@ -66,7 +66,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert room.state is State.TOURNAMENT
     before, states = live_meters(room), room.machine.memory.get(PlayKey.LAST)
-    menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS))
+    menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     hall.open_play()
     purse = hall.play_round()
@@ -218,13 +218,22 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
 
 @pytest.mark.requirement("L-06")
 def test_entries_are_sold_only_as_the_rules_allow(hall):
-    hall = hall().enter()
+    hall = hall()
+    assert hall.sell(1, "P-1", start="later") == "refused.rules_are_installed"
+    assert hall.fill("tournament_rules") is None
+    assert hall.sell(8, "P-8") == "refused.first_round_may_start"
+    assert hall.sell(8, "P-8", start="later") is None  # registration is open before the tournament is entered
+    assert hall.room.state is State.IDLE
+    assert hall.fill("tournament_enter") is None
     assert hall.sell(1, "P-1", fee_cents=4999) == "refused.fee_is_the_published"
     assert hall.sell(1, "  ") == "refused.entry_is_new"
     assert hall.sell(1, "P-1", by={"person": "3", "persons": ("3",)}) == "refused.authorised"
     assert hall.sell(1, "P-1") is None
-    assert hall.sell(2, "P-2") == "refused.position_is_free"
+    assert hall.sell(2, "P-2") == "refused.first_round_may_start"
+    assert hall.begin(8, "P-8", 1) == "refused.position_is_free"
     assert hall.fill("tournament_leave") == "refused.no_round_is_played"
+    assert hall.end("failed") is None
+    assert hall.begin(8, "P-8", 1) is None
     assert hall.end("failed") is None
     assert hall.sell(1, "P-2") == "refused.entry_is_new"
     assert hall.sell(2, "P-1") is None
@@ -240,7 +249,7 @@ def test_entries_are_sold_only_as_the_rules_allow(hall):
     assert hall.fill("tournament_void", entry=2, reason="sold twice") == "refused.entry_may_be_void"
     assert hall.end("failed") is None
     assert hall.fill("tournament_void", entry=2, reason="sold twice") is None
-    assert hall.room.journal.balance_cents("fees:sold") == FEE_CENTS
+    assert hall.room.journal.balance_cents("fees:sold") == 2 * FEE_CENTS
     hall.open_play()
     assert hall.sell(4, "P-4") == "refused.entries_are_open"
     assert hall.audit() == []

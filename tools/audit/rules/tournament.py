@@ -119,11 +119,11 @@ RULES: Final = (
     Rule(
         entry=entries.ENTRY_SOLD,
         within=_MENU,
-        before=_ON,
+        before=_INSTALLED,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         moves=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
         may=Permission.PAY_BY_HAND,
-        also=(check_in_menu, require("the position plays a round", _is_position_free)),
+        also=(check_in_menu,),
     ),
     Rule(
         entry=entries.ENTRY_VOIDED,
