@@ -14,6 +14,8 @@ from egm.play.records.game_record import GameChoice, GameRecord, LastGame
 from egm.play.records.purse import Purse
 from egm.record_codec import RecordError, from_json
 from egm.tournament import entries
+from egm.tournament.keys import TournamentKey
+from egm.tournament.records import InstalledRules
 from egm.tournament.rules import Tournament, list_violations, parse_rules
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDraw
@@ -42,11 +44,10 @@ _MOVED_BY_PLAY: Final = (
 
 @dataclass(slots=True)
 class _Play:
-    """An open game with points: its record so far, and its replay."""
+    """An open game with points: its record so far, and whether it replays so far."""
 
     game: GameRecord
-    conversation: Conversation | None
-    """The replay up to the last recorded step, or None if it cannot be continued."""
+    replays: bool = True
 
 
 @dataclass(slots=True)
@@ -54,13 +55,19 @@ class _Tournament:
     """A tournament as the journal has told it so far."""
 
     digest: str
-    rules: Tournament
+    text: str
+    """The text of the rules file."""
     participants: dict[int, str] = field(default_factory=dict)
     """The participant of each entry that was named."""
     sold: set[int] = field(default_factory=set)
     void: set[int] = field(default_factory=set)
     endings: dict[tuple[int, int], str] = field(default_factory=dict)
     """How each round of each entry ended."""
+
+    @property
+    def rules(self) -> Tournament:
+        """Return the rules."""
+        return parse_rules(self.text)
 
 
 class TournamentAudit:
@@ -71,6 +78,7 @@ class TournamentAudit:
         games: Games,
         fault: Callable[[StoredEntry, str], None],
         read_meters: Callable[[], Mapping[str, int]],
+        memory: Callable[[str], object],
     ) -> None:
         """Create the audit.
 
@@ -78,7 +86,9 @@ class TournamentAudit:
             games: The available definitions.
             fault: Takes findings.
             read_meters: Returns the meters after the entries so far.
+            memory: Returns the value stored in the machine's memory under a key, after the entries so far.
         """
+        self._memory = memory
         self._games = games
         self._fault = fault
         self._read_meters = read_meters
@@ -88,17 +98,6 @@ class TournamentAudit:
         self._purses: dict[int, Purse] = {}
         self._plays: dict[int, _Play] = {}
         self.replayed = 0
-        self._checks: Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]] = {
-            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._install),
-            entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
-            entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
-            entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._begin_round),
-            entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
-            entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
-            entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),
-            entries.PURSE_GAME_END.kind: (entries.PurseGameEnd, self._end_game),
-            entries.PURSE_GAME_VOID.kind: (entries.PurseGameVoid, self._void_game),
-        }
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check one entry; entries of other subjects are ignored."""
@@ -110,7 +109,11 @@ class TournamentAudit:
             self._fault(entry, f"its record cannot be followed: {why}")
 
     def _check_by_kind(self, entry: StoredEntry) -> None:
-        if entry.kind == entries.TOURNAMENT_ENTERED.kind:
+        if self._tournament is None:
+            self._tournament = self._read_carried_rules()
+        if entry.kind == entries.RULES_REMOVED.kind:
+            self._tournament = None
+        elif entry.kind == entries.TOURNAMENT_ENTERED.kind:
             meters = self._read_meters()
             self._meters = {name: meters.get(name, 0) for name in _MOVED_BY_PLAY}
         elif entry.kind == entries.TOURNAMENT_LEFT.kind:
@@ -119,7 +122,34 @@ class TournamentAudit:
             kind, method = check
             method(entry, record_of(entry, kind))
 
+    @property
+    def _checks(self) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
+        """Return the record class and the check of each kind of entry."""
+        return {
+            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._install),
+            entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
+            entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
+            entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._begin_round),
+            entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
+            entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
+            entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),
+            entries.PURSE_GAME_END.kind: (entries.PurseGameEnd, self._end_game),
+            entries.PURSE_GAME_VOID.kind: (entries.PurseGameVoid, self._void_game),
+        }
+
     # ------------------------------------------------------------------ rules and entries
+    def _read_carried_rules(self) -> _Tournament | None:
+        """Return the tournament whose rules a memory clear has carried over, or None."""
+        stored = self._memory(TournamentKey.RULES)
+        if stored is None:
+            return None
+        installed = from_json(InstalledRules, stored, TournamentKey.RULES)
+        try:
+            parse_rules(installed.text)
+        except OperatorError:  # reported where they were installed
+            return None
+        return _Tournament(installed.digest, installed.text)
+
     def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Read the installed rules, which must have their digest and be allowed by the by-law."""
         if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
@@ -131,7 +161,7 @@ class TournamentAudit:
             return
         for violation in list_violations(rules, entry.time_utc.date()):
             self._fault(entry, f"the rules break the by-law: {violation}")
-        self._tournament = _Tournament(record.digest, rules)
+        self._tournament = _Tournament(record.digest, record.text)
 
     def _compare_meters(self, entry: StoredEntry) -> None:
         """Check that no meter of play has moved since the tournament was entered."""
@@ -237,9 +267,6 @@ class TournamentAudit:
         """Check a game's wager against its purse, and replay its first step."""
         position = read_position(entry)
         purse = self._purses.get(position)
-        conversation, definition = None, self._games.find(game.game.id, game.game.digest)
-        if definition is None:
-            self._fault(entry, f"no definition of {game.game.id} is available")
         if purse is not None:
             if (game.bet_credits, game.wager.credits, game.table) != (
                 purse.bet_credits,
@@ -250,17 +277,8 @@ class TournamentAudit:
             if purse.games_most and purse.games >= purse.games_most:
                 self._fault(entry, f"the round has only {purse.games_most} games")
             self._purses[position] = self._start_clock(entry, purse)
-        if definition is not None:
-            try:
-                at = definition.at(game.table)
-                if at.wager(game.wager.credits, **game.wager.options) != game.wager:
-                    self._fault(entry, "the game does not accept its wager")
-                conversation = Conversation(definition, game.wager, game.table)
-            except (PaytableError, TypeError, ValueError) as why:
-                self._fault(entry, f"it cannot be played: {why}")
-        self._plays[position] = _Play(game, conversation)
-        (step,) = game.steps
-        self._advance(entry, self._plays[position], None, step.draws)
+        self._plays[position] = play = _Play(game)
+        self._replay(entry, play)
 
     def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse after a game's start: the first game of a round with a time sets its end."""
@@ -276,34 +294,41 @@ class TournamentAudit:
         return recorded
 
     def _continue_game(self, entry: StoredEntry, choice: GameChoice) -> None:
-        """Replay a choice, which stakes exactly what its decision costs."""
+        """Replay a game with one more choice, which stakes exactly what its decision costs."""
         play = self._plays.get(read_position(entry))
         if play is None:
             return
-        decision = None if play.conversation is None else play.conversation.decision
-        if play.conversation is not None and (
-            decision is None or decision.adds(choice.choice) != choice.staked_credits
-        ):
-            self._fault(entry, f"the choice stakes {choice.staked_credits} points, which it does not cost")
         play.game = play.game.after(choice)
-        self._advance(entry, play, choice.choice, choice.draws)
+        self._replay(entry, play, choice)
 
-    def _advance(
-        self, entry: StoredEntry, play: _Play, choice: object, draws: tuple[tuple[int, int, str], ...]
-    ) -> None:
-        """Replay one step, and compare its outcome with the recorded one."""
-        conversation = play.conversation
-        if conversation is None:
+    def _replay(self, entry: StoredEntry, play: _Play, choice: GameChoice | None = None) -> None:
+        """Replay a game up to its last step, ``choice`` or its first one, and compare the result with the record."""
+        game = play.game
+        definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
+        if definition is None:
+            if play.replays:
+                self._fault(entry, f"no definition of {game.game.id} is available")
+            play.replays = False
             return
         try:
-            draw = ReplayDraw(draws)
-            conversation.advance(draw, None if choice is None else Choice(choice))
-            draw.finish()
+            if choice is None and definition.at(game.table).wager(
+                game.wager.credits, **game.wager.options
+            ) != (game.wager):
+                self._fault(entry, "the game does not accept its wager")
+            conversation = Conversation(definition, game.wager, game.table)
+            decision = None
+            for step in game.steps:
+                decision, draw = conversation.decision, ReplayDraw(step.draws)
+                conversation.advance(draw, None if step.choice is None else Choice(step.choice))
+                draw.finish()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as why:
             self._fault(entry, f"its draws cannot be played: {why}")
-            play.conversation = None
+            play.replays = False
             return
-        if conversation.outcome != play.game.outcome:
+        costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
+        if choice is not None and choice.staked_credits != costs:
+            self._fault(entry, f"the choice stakes {choice.staked_credits} points, but costs {costs}")
+        if conversation.outcome != game.outcome:
             self._fault(entry, "the outcome differs from the one its recorded draws give")
 
     def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
@@ -313,8 +338,7 @@ class TournamentAudit:
         if play is None or purse is None:
             return
         self.replayed += 1
-        conversation = play.conversation
-        outcome = play.game.outcome if conversation is None else conversation.outcome
+        outcome = play.game.outcome
         if outcome is None:
             self._fault(entry, "it ends a game that is not decided yet")
             return
@@ -344,7 +368,7 @@ class TournamentAudit:
         staked = play.game.bet_credits + play.game.raised_credits
         if record.refund_points not in {0, staked}:
             self._fault(entry, f"{record.refund_points} points are returned of a stake of {staked}")
-        if play.game.outcome is not None and play.conversation is not None:
+        if play.game.outcome is not None and play.replays:
             self._fault(entry, "the game is decided, and may not be void")
 
     def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:

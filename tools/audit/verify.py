@@ -150,9 +150,7 @@ class Auditor:
         self._prizes = PrizeAudit(self.fault)
         self._clears = ClearAudit(self.fault)
         self._vouchers = VoucherAudit(self.fault)
-        self._tournaments = TournamentAudit(
-            self._at_hand, self.fault, lambda: read_meters(self._ledger).values
-        )
+        self._tournaments = TournamentAudit(self._at_hand, self.fault, self.read_meters, self.memory)
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
         """The ids of each open game's entries, by the id of its first entry."""
@@ -325,6 +323,10 @@ class Auditor:
         """Return whether the machine's memory allows a position to start a game."""
         idle = derive_machine_state(self._ledger, position, self.conduct.facts) is State.IDLE
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
+
+    def read_meters(self) -> Mapping[str, int]:
+        """Return the meters after the entries so far."""
+        return read_meters(self._ledger).values
 
     def memory(self, key: str) -> object:
         """Return the value that the machine's memory holds under a key after the entries so far."""

@@ -13,6 +13,9 @@ from rigs.tournament import FEE_CENTS, Hall, describe_machine
 from egm.kernel.events import EventType, State
 from egm.tournament.results import derive_results
 from egm.tournament.standings import ResultsError
+from tools.audit import point
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 from tools.cli import main
 
 GAMES = 20
@@ -230,6 +233,28 @@ def test_a_game_with_credits_in_the_tournament_is_named(played):
     lied = without(played, "tournament.left")
     place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == "game.start")
     assert "not allowed while the machine is tournament" in found_in(lied)[place]
+
+
+def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
+    rules = describe_machine(("games = 100", "games = 2"), game="jacks-or-better-9-6", bet=5)
+    hall = Hall(tmp_path, rules, games=("jacks-or-better-9-6",)).enter()
+    hall.sell(1, "P-1")
+    hall.open_play()
+    for _ in range(2):
+        hall.room.play()
+        hall.room.engine.handle(EventType.CHOOSE, value=3)
+        hall.room.shown()
+    assert hall.fill("tournament_leave") is None
+    bodies = list(hall.room.journal.iter_bodies())
+    hall.room.close()
+    whole = Auditor(Shelf()).run(bodies)
+    assert (whole.findings, whole.games) == ([], 2)
+    for pause in range(1, len(bodies)):
+        first = Auditor(Shelf())
+        assert first.run(bodies[:pause]).findings == []
+        point.save(first, tmp_path / "point")
+        second = point.load(tmp_path / "point", Shelf()).run(bodies[pause:])
+        assert (second.findings, second.games) == ([], 2), pause
 
 
 def test_results_of_false_or_other_journals_are_refused(tmp_path):
