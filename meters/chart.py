@@ -1,9 +1,10 @@
 """The chart of accounts: every source and sink of value, its book, and its role in the self-audit.
 
-There are five books, and value never flows between them. LIVE is the money of player and operator. STOCK is
+There are six books, and value never flows between them. LIVE is the money of player and operator. STOCK is
 the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are
-merchandise prizes at their stated value, and TOURNAMENT is points: neither is money. Each book sums to zero,
-because value only flows between accounts of the same book.
+merchandise prizes at their stated value, and TOURNAMENT is points: neither is money. FEES are the entry fees
+that participants of a tournament pay to an attendant: money that never enters the machine. Each book sums to
+zero, because value only flows between accounts of the same book.
 """
 
 import re
@@ -23,6 +24,7 @@ class Book(StrEnum):
     POOL = "pool"
     PRIZES = "prizes"
     TOURNAMENT = "tournament"
+    FEES = "fees"
 
 
 class Role(StrEnum):
@@ -113,11 +115,15 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("prizes:<prize>:offered", Role.STORE, "prizes in kind the house puts up", Book.PRIZES),
     Account("prizes:<prize>:given", Role.STORE, "prizes in kind handed to players", Book.PRIZES),
     Account("prizes:<prize>:unclaimed", Role.STORE, "prizes in kind nobody has claimed", Book.PRIZES),
-    Account("tournament:points:<position>", Role.CREDIT, "points on the tournament meter", Book.TOURNAMENT),
-    Account("tournament:entry", Role.IN, "points given at entry", Book.TOURNAMENT),
+    Account("tournament:points:<position>", Role.CREDIT, "points to play with in a round", Book.TOURNAMENT),
+    Account("tournament:won:<position>", Role.CREDIT, "points won in a round, which count", Book.TOURNAMENT),
+    Account("tournament:entry", Role.IN, "points given at the beginning of a round", Book.TOURNAMENT),
     Account("tournament:win", Role.WIN, "points won", Book.TOURNAMENT),
+    Account("tournament:push", Role.WIN, "points of stakes given back", Book.TOURNAMENT),
     Account("tournament:wager", Role.WAGER, "points played", Book.TOURNAMENT),
-    Account("tournament:closed", Role.OUT, "points removed at the end", Book.TOURNAMENT),
+    Account("tournament:closed", Role.OUT, "points removed at the end of a round", Book.TOURNAMENT),
+    Account("fees:participants", Role.STORE, "entry fees as their participants pay them", Book.FEES),
+    Account("fees:sold", Role.STORE, "entry fees sold, at the venue's desk", Book.FEES),
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.chart import Role, find_account, parse_account_words
+from meters.chart import Book, Role, find_account, parse_account_words
 from meters.entry import StoredEntry
 from meters.transaction import Phase
 from meters.view import JournalView
@@ -152,6 +152,11 @@ def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapp
             reservation = view.get(entry.ref or "")
             moved = reservation.transfers if reservation else ()
         for t in moved:
-            if find_account(t.source).role is Role.IN and find_account(t.target).role is Role.CREDIT:
+            source = find_account(t.source)
+            if (
+                source.book is Book.LIVE
+                and source.role is Role.IN
+                and find_account(t.target).role is Role.CREDIT
+            ):
                 added[t.source] += t.amount_cents
     return dict(added)

@@ -180,7 +180,16 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter("progressive.wins", "hit by players, value", (("*", "pool:*:won"),)),
     Meter("progressive.hits", "hit by players, number", (("*", "pool:*:won"),), unit=Unit.TIMES),
     Meter("tournament_points", "points given at entry", (("tournament:entry", "*"),), unit=Unit.POINTS),
+    Meter("tournament_wagers", "points played", (("*", "tournament:wager"),), unit=Unit.POINTS),
     Meter("tournament_wins", "points won", (("tournament:win", "*"),), unit=Unit.POINTS),
+    Meter("tournament_fees.value", "entry fees sold, value", (("fees:participants", "fees:sold"),)),
+    Meter(
+        "tournament_fees.count",
+        "entry fees sold, number",
+        (("fees:participants", "fees:sold"),),
+        unit=Unit.TIMES,
+    ),
+    Meter("tournament_refunds", "entry fees refunded", (("fees:sold", "fees:participants"),)),
 )
 
 BY_NAME: Final = {m.name: m for m in METERS}

@@ -23,10 +23,12 @@ from egm.staff.feature import STAFF, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
 from egm.staff.service.menu import Menu
+from egm.tournament.feature import TOURNAMENT
 
 #: In the order in which their rules are tried: device tests before normal operation, a failed random number
 #: generator before a service call, an award before a host's order, standing bets before any payout, a host
-#: before the machine's own payouts, a closed table before any bet.
+#: before the machine's own payouts, a closed table before any bet, a game with points before
+#: one with credits.
 FEATURES: Final = Features(
     (
         build_device_tests_feature(no_ticket_query_waits),
@@ -37,6 +39,7 @@ FEATURES: Final = Features(
         HOST,
         MONEY,
         CLOSING,
+        TOURNAMENT,
         SEATS,
         PLAY,
         LINKS,

@@ -34,6 +34,7 @@ from egm.play.events import (
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.records.games import find_last_game, open_game, win_is_taken
+from egm.play.records.purse import find_open_purse, read_points
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
@@ -41,6 +42,9 @@ from egm.progressive.pools import Pools
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
 from egm.staff.keys import StaffKey
+from egm.tournament.games import find_purse_bet
+from egm.tournament.installed import is_in_tournament
+from egm.tournament.view import build_tournament_view, find_last_purse_game
 from paytables import Depth, Game, analyse
 
 #: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
@@ -58,7 +62,9 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
     """Return the complete snapshot of the machine for a screen, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
-    last_game, current_game = find_last_game(machine), open_game(machine)
+    in_tournament = is_in_tournament(machine)
+    last_game = find_last_purse_game(machine) if in_tournament else find_last_game(machine)
+    current_game = open_game(machine)
     if last_game is not None and last_game[0].game.id != selection.game_id:
         last_game = None  # the result of another game is not shown
     standing, shut, felt = read_table_view(machine)
@@ -86,17 +92,21 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         felt=felt,
         staked_cents=0 if current_game is None else current_game.staked_cents,
         bet_least_cents=machine.profile.play.bet_minimum_cents,
-        bet_most_cents=machine.profile.play.bet_limit_cents,
+        bet_most_cents=_find_most_bet_cents(machine),
         most_staked_cents=_find_most_staked_cents(machine),
         bet_needs_cents=_compute_needed_cents(machine),
-        credit_cents=machine.credit_cents,
+        credit_cents=read_points(machine) * selection.denomination_cents
+        if in_tournament
+        else machine.credit_cents,
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
-        win_cents=0 if last_game is None or win_is_taken(machine, last_game[0]) else last_game[1].win_cents,
+        win_cents=0
+        if last_game is None or (not in_tournament and win_is_taken(machine, last_game[0]))
+        else last_game[1].win_cents,
         last_display=None
         if last_game is None or last_game[0].outcome is None
         else dict(last_game[0].outcome.display),
-        results=list_last_results(machine),
+        results=() if in_tournament else list_last_results(machine),
         accepts=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),
         tilts=tuple(
@@ -125,6 +135,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         reminder=protection.build_reminder_view(machine),
         session=protection.build_session_view(machine),
         protection=protection.build_protection_view(machine),
+        tournament=build_tournament_view(machine),
         page=machine.component(ServiceDesk).page(machine),
     )
 
@@ -224,9 +235,17 @@ def _find_most_staked_cents(machine: Machine) -> int | None:
     return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
 
 
+def _find_most_bet_cents(machine: Machine) -> int:
+    """Return the highest bet: the jurisdiction's, or in a tournament that of the round played here."""
+    purse = find_open_purse(machine)
+    if purse is None:
+        return machine.profile.play.bet_limit_cents
+    return purse.bet_credits * machine.selection.denomination_cents
+
+
 def _compute_needed_cents(machine: Machine) -> int:
     """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
-    bet = find_bet_in_force(machine)
+    bet = find_purse_bet(machine) if is_in_tournament(machine) else find_bet_in_force(machine)
     return 0 if bet is None else bet.cents + bet.reserve_cents
 
 

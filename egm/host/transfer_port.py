@@ -37,6 +37,7 @@ from egm.money.records.host import (
     TransferStatus,
 )
 from egm.record_codec import from_json
+from egm.tournament.keys import TournamentKey
 
 #: States in which an order is executed immediately.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})
@@ -214,7 +215,8 @@ class HostTransfers:
         is_executable = self._engine.state in _FREE or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
-        return is_executable and self._is_kind_offered(kind)
+        in_tournament = self._machine.memory.get(TournamentKey.MODE) is not None
+        return is_executable and not in_tournament and self._is_kind_offered(kind)
 
     # ------------------------------------------------------------------ the lock
     @property

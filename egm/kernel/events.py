@@ -36,6 +36,8 @@ class State(StrEnum):
     SERVICE_MENU = "service_menu"
     LOCKED = "locked"
     """A host has locked the machine for a transfer."""
+    TOURNAMENT = "tournament"
+    """The machine is in a tournament, and no game is open."""
 
 
 class EventName(StrEnum):

@@ -298,6 +298,29 @@ class Protection(_Message):
     """Contact of the gambling help line, by language."""
 
 
+class TournamentView(_Message):
+    """A tournament whose rules the machine shows: while ``on`` is false it is only announced.
+
+    With an ``entry`` this position plays one of its rounds, or has played it (``over``). Points are credits.
+    """
+
+    name: dict[str, str]
+    rules: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
+    """The published rules by language: sections of a heading and sentences."""
+    on: bool
+    entry: int = 0
+    round: int = 0
+    points: int = 0
+    """Points left to play with."""
+    won_points: int = 0
+    """Points won in this round so far."""
+    games_left: int | None = None
+    """Games left in the round, or None if it is limited by time."""
+    minutes_left: int | None = None
+    """Minutes left, rounded up, or None if the round is limited by games."""
+    over: bool = False
+
+
 class Snapshot(_Message):
     """Everything that a person can see of the machine, complete each time; the screen stores nothing else."""
 
@@ -367,8 +390,21 @@ class Snapshot(_Message):
     protection: Protection = Protection()
     progressives: tuple[ProgressiveView, ...] = ()
     """The progressive levels that the current bet plays for."""
+    tournament: TournamentView | None = None
+    """The tournament that the machine is used for or announces. While it is on, ``credit_cents`` are points: one
+    credit each, at the denomination."""
     page: ServicePage | None = None
     """The open page of the service menu, which covers everything else."""
+
+    @property
+    def is_between_games(self) -> bool:
+        """Return whether the machine is ready for a game, with credits or with points."""
+        return self.state in {"idle", "tournament"}
+
+    @property
+    def current_tournament(self) -> TournamentView | None:
+        """Return the tournament that the machine is in, or None."""
+        return self.tournament if self.tournament is not None and self.tournament.on else None
 
 
 class Hello(_Message):

@@ -28,9 +28,9 @@ RULING_ON_PRIZES: Final = RULING | {State.AWAITING_AWARD}
 #: Where credits can be paid out: a machine that cannot play still owes the player.
 PAYABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
 #: Where the attendant's key answers service calls.
-ON_CALL: Final = PAYABLE | {State.SERVICE_MENU}
+ON_CALL: Final = PAYABLE | {State.SERVICE_MENU, State.TOURNAMENT}
 #: Where turning the attendant's key asks for identification.
-CHALLENGED: Final = PAYABLE | {State.TILT}
+CHALLENGED: Final = PAYABLE | {State.TILT, State.TOURNAMENT}
 #: Where a game is shown or waits for its award.
 SHOWING: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
 #: Where a ticket that a host has approved may still be accepted.
@@ -74,7 +74,8 @@ def only(state: State) -> frozenset[State]:
 #: The states that follow from the memory, most pressing first. A door and a tilt stop everything. Money owed
 #: and an open game come before being out of service: a durable outcome is shown and paid whatever has
 #: happened to the random number generator since. While the service menu is open, no player action proceeds.
-#: If none of these applies, the machine is idle.
+#: A tournament comes before a host's lock and a betting period, which it does not allow. If none of these
+#: applies, the machine is idle.
 PRESSING: Final = (
     State.DOOR_OPEN,
     State.TILT,
@@ -84,6 +85,7 @@ PRESSING: Final = (
     State.PAYING,
     State.PLAYING,
     State.OUT_OF_SERVICE,
+    State.TOURNAMENT,
     State.LOCKED,
     State.BETTING,
 )

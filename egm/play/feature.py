@@ -13,7 +13,9 @@ from egm.play.forms import FORMS
 from egm.play.keys import PlayKey
 from egm.play.recall_page import PAGES
 from egm.play.records.game_record import GamePointer, LastGame
+from egm.play.records.games import is_game_open
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
+from egm.play.records.purse import Purse
 from egm.play.records.residual import ResidualTerms
 from egm.play.registers import REGISTERS
 from egm.play.reminders import create_reminders
@@ -25,6 +27,8 @@ PLAY: Final = Feature(
     values={
         PlayKey.GAME: GamePointer,
         PlayKey.LAST: LastGame,
+        PlayKey.PURSE: Purse,
+        PlayKey.PURSE_GAME: GamePointer,
         PlayKey.SESSION: SessionRecord,
         PlayKey.REMINDER: ReminderRecord,
         PlayKey.LIMITS: OwnLimits,
@@ -36,6 +40,6 @@ PLAY: Final = Feature(
     events=EVENTS,
     rules=RULES,
     offers=(*PAGES, *FORMS, *REGISTERS),
-    states=(DerivedState(State.PLAYING, lambda machine: machine.memory.get(PlayKey.GAME) is not None),),
+    states=(DerivedState(State.PLAYING, is_game_open),),
     position_services=(create_reminders,),
 )

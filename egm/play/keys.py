@@ -10,6 +10,10 @@ class PlayKey(Key):
     """The open game."""
     LAST = "last_game", Fate.TRANSIENT, Owner.PLAYER
     """The last game that has ended."""
+    PURSE = "purse", Fate.TRANSIENT, Owner.PLAYER
+    """The purse of points of a tournament's entry, in place of credits; it is worth no money."""
+    PURSE_GAME = "purse_game", Fate.TRANSIENT, Owner.PLAYER
+    """The open game that is played with the purse."""
     SESSION = "session", Fate.IDENTITY, Owner.PLAYER
     """The counts of the player's session (player protection)."""
     REMINDER = "reminder", Fate.IDENTITY, Owner.PLAYER

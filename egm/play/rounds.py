@@ -152,7 +152,7 @@ def start_game(machine: Machine, _: Event) -> None:
         wager = rules.rules.combine_seat_wagers(wager, common.seat, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
-    step = _take_step(
+    step = take_step(
         machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
     )
     game = GameRecord(
@@ -215,7 +215,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
-    step = _take_step(
+    step = take_step(
         machine, conversation, choice, progressive_round, None if round_ is None else round_.find_step(number)
     )
     game_choice = GameChoice(
@@ -264,7 +264,7 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     return machine.chance.step() if ready and machine.chance is not None else nullcontext(_FailedGenerator())
 
 
-def _take_step(
+def take_step(
     machine: Machine,
     conversation: Conversation,
     choice: JSON,

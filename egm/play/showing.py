@@ -5,7 +5,8 @@ from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import Conversation, RecordedPicture
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import GameInProgress, open_game
+from egm.play.records.games import GameInProgress, find_purse_game, open_game
+from egm.play.records.purse import read_points
 from egm.play.records.tables import read_table
 from egm.progressive import game_levels as progressives
 from egm.progressive.keys import ProgressiveKey
@@ -24,6 +25,8 @@ def find_question(machine: Machine) -> Decision | None:
         return decision
     table = None if game.table is None else read_table(machine, game.game.digest)
     at_stake_cents = game.staked_cents + (0 if table is None else table.standing_cents)
+    if find_purse_game(machine) is not None:
+        return decision.within(read_points(machine))
     room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)
     return decision.within(max(room_cents, 0) // game.denomination_cents)
 

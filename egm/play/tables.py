@@ -23,6 +23,7 @@ from egm.play.entries import TABLE_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord, TableReturned
 from egm.play.records.games import PUSH
+from egm.play.records.purse import find_open_purse
 from egm.play.records.tables import extract_own_part, list_standing_tables, read_table
 from egm.progressive.pools import Pools, list_closed_spots
 from meters import Transfer
@@ -40,6 +41,9 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
     at = game if game is None or table is None else _rebuild_table_game(machine, table)
+    purse = find_open_purse(machine)
+    if game is not None and purse is not None:
+        at = game.at(purse.table)
     if game is None or at is None:
         return {}, (), Felt()
     standing: dict[str, int] = {}

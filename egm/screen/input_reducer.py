@@ -137,7 +137,7 @@ def start_next_game(view: View) -> tuple[View, Messages]:
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
     if hidden or is_dismissible_reminder_shown(view) or view.now - view.again > _AGAIN_SECONDS:
         return replace(view, again=None), ()
-    if view.snapshot.state != "idle" or not view.accepts("play"):
+    if not view.snapshot.is_between_games or not view.accepts("play"):
         return view, ()
     return replace(view, again=None), () if has_unsent_bet(view) else (Intent(name="play"),)
 

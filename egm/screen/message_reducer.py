@@ -349,7 +349,7 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
     if snapshot is None or table is None:
         return view, ()
     waits = chips.clearing and view.now - chips.requested_at <= ANSWER_SECONDS
-    if chips.due and not waits and snapshot.state == "idle" and view.accepts("bet"):
+    if chips.due and not waits and snapshot.is_between_games and view.accepts("bet"):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
     if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:

@@ -137,10 +137,16 @@ class Picture:
         else:
             why = describe_scene(stage, view.scene)
             lines = [why.title, why.large, *why.lines]
-        lines.append(f"{stage.texts.say('meter.credit')} {stage.money(snapshot.credit_cents)}")
+        tournament = snapshot.current_tournament
+        credit = "meter.credit" if tournament is None else "tournament.points"
+        lines.append(f"{stage.texts.say(credit)} {stage.money(snapshot.credit_cents)}")
+        if tournament is not None:
+            won = stage.money(tournament.won_points * snapshot.denomination_cents)
+            lines[:0] = [stage.title]
+            lines.append(f"{stage.texts.say('tournament.won')} {won}")
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
         lines.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
-        if snapshot.win_cents and snapshot.state == "idle":
+        if snapshot.win_cents and snapshot.is_between_games:
             lines.append(f"{stage.texts.say(choose_win_meter(stage))} {stage.money(snapshot.win_cents)}")
         return _join_sentences(lines)
 
@@ -247,7 +253,7 @@ class Picture:
 def _can_delay_frame(view: View) -> bool:
     """Return whether nobody would notice a late frame: a game with features has been idle for some time."""
     waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
-    idle = view.snapshot is not None and view.snapshot.state == "idle"
+    idle = view.snapshot is not None and view.snapshot.is_between_games
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
 
 

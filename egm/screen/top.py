@@ -52,9 +52,7 @@ class TopPicture(Picture):
         """Draw the view on ``surface``. Nothing else changes."""
         self.painter.surface = surface
         stage = self._build_stage(view)
-        game = view.game
-        title = stage.texts.choose_translation(game.title, game.id) if game else "Open EGM"
-        surface.blit(draw_backdrop(stage, title), (0, 0))
+        surface.blit(draw_backdrop(stage, stage.title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
             if view.scene not in _EXPLAINED:  # Draw nothing behind the explanation of a stop.
                 _draw_board(stage)

@@ -16,7 +16,7 @@ from egm.staff.interventions import (
     somebody_is_at_work,
 )
 from egm.staff.numbers import number_is_locked
-from egm.staff.options import machine_is_open, nothing_is_owed
+from egm.staff.options import machine_is_open, no_tournament_is_on, nothing_is_owed
 from egm.staff.stock import BOXES, box_is_to_be_counted
 
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
@@ -29,7 +29,7 @@ OPTIONS: Final[Mapping[str, Form]] = {
         event=EventType.OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
-        needs=(machine_is_open, nothing_is_owed),
+        needs=(machine_is_open, nothing_is_owed, no_tournament_is_on),
         values={"option": option},
     )
     for option, fields in (

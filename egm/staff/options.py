@@ -21,6 +21,7 @@ from egm.staff.desk import ServiceDesk, find_actor
 from egm.staff.entries import MACHINE_RESTART, OPTIONS_CHANGED, Options, OptionsChanged, RestartRequested
 from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
+from egm.tournament.keys import TournamentKey
 
 #: State keys of what a player may still be owed in addition to credits.
 _OWED: Final = frozenset(
@@ -65,6 +66,11 @@ def _compute_bet_bounds(machine: Machine, options: Options) -> tuple[int, int]:
 def machine_is_open(machine: Machine, _: Event) -> bool:
     """Return whether the main or the logic door is open."""
     return not _DOORS.isdisjoint(machine.doors_open)
+
+
+def no_tournament_is_on(machine: Machine, _: Event) -> bool:
+    """Return whether the machine is not in a tournament, whose terms are published."""
+    return machine.memory.get(TournamentKey.MODE) is None
 
 
 def nothing_is_owed(machine: Machine, _: Event) -> bool:

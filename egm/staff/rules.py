@@ -34,6 +34,7 @@ from egm.staff.numbers import number_is_locked, unlock_number
 from egm.staff.options import (
     change_options,
     machine_is_open,
+    no_tournament_is_on,
     nothing_is_owed,
     option_is_sound,
     start_again,
@@ -82,7 +83,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS,
         EventType.OPTIONS,
         AT_WORK,
-        (machine_is_open, nothing_is_owed, option_is_sound),
+        (machine_is_open, nothing_is_owed, no_tournament_is_on, option_is_sound),
         change_options,
     ),
     build_form_rule(FORMS, EventType.RESTART, AT_WORK, (), start_again),

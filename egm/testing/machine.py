@@ -419,7 +419,7 @@ class MachineRig:
 
     def report_shown(self) -> None:
         """Report that the screen has shown the outcome."""
-        game = self.machine.memory.get(PlayKey.GAME)
+        game = self.machine.memory.get(PlayKey.GAME) or self.machine.memory.get(PlayKey.PURSE_GAME)
         self.engine.submit(
             Event(EventType.SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
         )

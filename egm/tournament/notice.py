@@ -151,6 +151,16 @@ def build_notice(rules: Tournament, language: str) -> str:
     parts = [notice.choose(rules.name), notice.say("title")]
     if rules.published is not None:
         parts += ["", *_wrap(notice.say("public", day=notice.format_day(rules.published)))]
+    for heading, sentences in list_sections(rules, language):
+        parts += ["", heading]
+        for sentence in sentences:
+            parts += _wrap(sentence, "  ")
+    return "\n".join(parts) + "\n"
+
+
+def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the sections of the notice: the heading and the sentences of each."""
+    notice = _Notice(rules, language)
     sections: dict[str, Callable[[], Iterator[str]]] = {
         "event": notice.iter_event,
         "participation": notice.iter_participation,
@@ -160,11 +170,7 @@ def build_notice(rules: Tournament, language: str) -> str:
         "prizes": notice.iter_prizes,
         "method": notice.iter_method,
     }
-    for key, lines in sections.items():
-        parts += ["", notice.say(key)]
-        for line in lines():
-            parts += _wrap(line, "  ")
-    return "\n".join(parts) + "\n"
+    return tuple((notice.say(key), tuple(lines())) for key, lines in sections.items())
 
 
 def _wrap(text: str, indent: str = "") -> list[str]:

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from egm.config.documented import Documented
-from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read_file
+from egm.config.faults import Fault, Lines, build_fault, build_rule_error, parse_location, read, read_file
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfall
@@ -262,6 +263,21 @@ def read_rules(path: Path) -> Tournament:
     return rules
 
 
+@lru_cache(maxsize=4)
+def parse_rules(text: str) -> Tournament:
+    """Return the rules of a tournament from the text of their file; cached.
+
+    Raises OperatorError with every fault: line, key and reason.
+    """
+    rules, faults = read(text, Tournament)
+    if rules is not None:
+        rules._text = text  # noqa: SLF001 (its own reader)
+        faults = _add_lines(rules, _iter_game_faults(rules))
+    if rules is None or faults:
+        raise OperatorError("\n".join(f"tournament rules: {fault}" for fault in faults))
+    return rules
+
+
 def list_violations(rules: Tournament, today: date) -> list[Fault]:
     """Return what the by-law forbids in complete rules, seen on the day ``today`` if they are not public yet."""
     faults = (
@@ -380,6 +396,11 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
         if game.id not in games and (problem := next(filter(None, problems), "")):
             yield build_fault(f"{where}.game", problem)
         games[game.id] = game
+
+
+def find_machine(rules: Tournament, number: str) -> Machine | None:
+    """Return the machine with this number among those of the tournament, or None."""
+    return next((machine for machine in rules.machines if machine.number == number), None)
 
 
 def _compare_returns(game: Game, first: Game) -> str:

@@ -16,6 +16,8 @@ from egm.seats.table import SharedTable
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.desk import TicketDesk
+from egm.tournament.keys import TournamentKey
+from egm.tournament.records import TournamentMode
 from meters import Phase, Transfer
 
 TICKET = "071111222233334444"
@@ -183,6 +185,10 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
         room.machine.install(table)
         table.sit(room.machine, room.engine.submit)
         table.join(room.machine, "of-somebody", 20)
+        room.engine.handle(EventType.MACHINE_CHANGED)
+    elif state is State.TOURNAMENT:
+        mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
+        write_undeclared(room.machine, "tournament.entered", state={TournamentKey.MODE: mode})
         room.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
         room.machine.component(HostMoney).lock = Lock(condition=1, until_ns=0)

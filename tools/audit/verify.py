@@ -32,6 +32,7 @@ from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
 from tools.audit.rules.pattern import format_storage_key
 from tools.audit.rules.states import derive_machine_state
+from tools.audit.tournaments import TournamentAudit
 from tools.audit.vouchers import VoucherAudit
 
 FINDINGS_MAX: Final = 100
@@ -149,6 +150,7 @@ class Auditor:
         self._prizes = PrizeAudit(self.fault)
         self._clears = ClearAudit(self.fault)
         self._vouchers = VoucherAudit(self.fault)
+        self._tournaments = TournamentAudit(self._at_hand, self.fault, self.read_meters, self.memory)
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
         """The ids of each open game's entries, by the id of its first entry."""
@@ -215,7 +217,7 @@ class Auditor:
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
         report.games, report.games_void, report.games_open = (
-            self._games.replayed,
+            self._games.replayed + self._tournaments.replayed,
             self._games.voided,
             self._games.open,
         )
@@ -313,6 +315,7 @@ class Auditor:
             self._note_game_from_journal(entry, started_game.game)
         self._prizes.check_entry(entry)
         self._vouchers.check_entry(entry)
+        self._tournaments.check_entry(entry)
         residuals.check_residual_entry(entry, self.fault)
         self.report.note(entry)
 
@@ -320,6 +323,10 @@ class Auditor:
         """Return whether the machine's memory allows a position to start a game."""
         idle = derive_machine_state(self._ledger, position, self.conduct.facts) is State.IDLE
         return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
+
+    def read_meters(self) -> Mapping[str, int]:
+        """Return the meters after the entries so far."""
+        return read_meters(self._ledger).values
 
     def memory(self, key: str) -> object:
         """Return the value that the machine's memory holds under a key after the entries so far."""

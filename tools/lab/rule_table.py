@@ -25,6 +25,8 @@ _ARROWS: Final = (
     (State.PAYING, EventType.TICKET_PRINTED, State.IDLE, "ticket or coins are out"),
     (State.PAYING, EventType.TICKET_FAILED, State.HANDPAY, "no ticket, no coins"),
     (State.HANDPAY, EventType.KEY_TURNED, State.IDLE, "paid by an attendant"),
+    (State.TOURNAMENT, EventType.PLAY, State.PLAYING, "play with points"),
+    (State.PLAYING, EventType.SHOWN, State.TOURNAMENT, "shown, in a tournament"),
 )
 #: Interruptions of any state: the state, the event that causes it, the one that ends it.
 _INTERRUPTIONS: Final = (

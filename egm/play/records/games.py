@@ -20,6 +20,8 @@ CARRIED_GAME: Final = "game.carried"
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 CHOICE: Final = "game.choice"
 """The entry kind of a further step of a game."""
+PURSE_CHOICE: Final = "tournament.choice"
+"""The entry kind of a further step of a game that is played with a purse of points."""
 PUSH: Final = "house:push"
 """The account that stakes are returned from."""
 WAGER: Final = "house:wager"
@@ -38,10 +40,20 @@ class GameInProgress:
     """The game last written to the journal or read from it."""
 
 
+def is_game_open(machine: Machine) -> bool:
+    """Return whether a game is in progress, with credits or with a purse of points."""
+    return any(machine.memory.get(key) is not None for key in (PlayKey.GAME, PlayKey.PURSE_GAME))
+
+
 def open_game(machine: Machine) -> GameRecord | None:
     """Return the game in progress, or None."""
-    pointer = machine.memory.read(GamePointer, PlayKey.GAME)
-    return None if pointer is None else _read_cached_game(machine, pointer.play_id)
+    pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_purse_game(machine)
+    return None if pointer is None else read_cached_game(machine, pointer.play_id)
+
+
+def find_purse_game(machine: Machine) -> GamePointer | None:
+    """Return the game in progress that is played with a purse of points, or None."""
+    return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 
 
 def find_beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
@@ -59,7 +71,7 @@ def find_beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRec
 def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """Return the last finished game and what it paid, or None."""
     pointer = machine.memory.read(LastGame, PlayKey.LAST)
-    return None if pointer is None else (_read_cached_game(machine, pointer.play_id), pointer)
+    return None if pointer is None else (read_cached_game(machine, pointer.play_id), pointer)
 
 
 def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
@@ -91,7 +103,7 @@ def win_is_taken(machine: Machine, game: GameRecord) -> bool:
     )
 
 
-def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
+def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
     """Return the record of a game; it is rebuilt from the journal unless it is the one last read."""
     game = machine.component(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
@@ -102,9 +114,9 @@ def _read_cached_game(machine: Machine, play_id: str) -> GameRecord:
 def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start, game = find_beginning(machine, play_id)
-    for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
+    for entry in machine.journal.entries((CHOICE, PURSE_CHOICE, MYSTERY_WON), since=start.sequence):
         location = f"entry {entry.sequence}, {entry.kind}"
-        if entry.kind == CHOICE:
+        if entry.kind != MYSTERY_WON:
             choice = from_json(GameChoice, entry.record, location)
             game = game.with_step(choice) if choice.play_id == play_id else game
         else:

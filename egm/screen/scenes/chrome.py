@@ -131,9 +131,7 @@ def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 def draw_background(stage: Stage) -> pygame.Surface:
     """Return the static background, opaque, drawn once for each game, language and size."""
-    p, layout, look, texts = stage.painter, stage.layout, stage.look, stage.texts
-    game = stage.view.game
-    title = texts.choose_translation(game.title, game.id) if game else "Open EGM"
+    p, layout, look, title = stage.painter, stage.layout, stage.look, stage.title
 
     def render_background() -> pygame.Surface:
         field = p.box(layout.field)

@@ -94,16 +94,22 @@ def draw_meters(stage: Stage) -> None:
     unit = snapshot.denomination_cents if snapshot else 1
     say = stage.texts.say
     credits_ = figures.credit_cents // max(1, unit)
+    tournament = None if snapshot is None else snapshot.current_tournament
     _draw_meter(
         stage,
         "credit",
-        say("meter.credit"),
+        say("meter.credit" if tournament is None else "tournament.points"),
         figures.credit_cents,
         credits_,
         "meter",
         format_promotional_credit(stage),
     )
     _draw_meter(stage, "bet", say("meter.bet"), figures.bet_credits * unit, figures.bet_credits, "meter")
+    if tournament is not None:
+        _draw_meter(
+            stage, "win", say("tournament.won"), tournament.won_points * unit, tournament.won_points, "win"
+        )
+        return
     key = choose_win_meter(stage)
     colour = "win" if figures.win_cents and _has_profit(stage) else "steel"
     _draw_meter(stage, "win", say(key), figures.win_cents, figures.win_cents // max(1, unit), colour)
@@ -140,12 +146,16 @@ def format_promotional_credit(stage: Stage) -> str:
 def _draw_meter(
     stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, below: str = ""
 ) -> None:
-    """Draw one meter; ``below`` is written under its amount, using the width it needs."""
+    """Draw one meter; ``below`` is written under its amount, using the width it needs.
+
+    In a tournament the amount is the number of credits, and no money.
+    """
+    is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
     count = p.text(
-        stage.texts.format_count("meter.credits", credits_),
+        "" if is_points else stage.texts.format_count("meter.credits", credits_),
         (x + 24, y + rows[1]),
         Style("strong", "small", "text"),
         align="left",
@@ -161,7 +171,7 @@ def _draw_meter(
         ((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15)))
     )
     p.text(
-        stage.money(cents),
+        stage.texts.number(credits_) if is_points else stage.money(cents),
         (x + w - 24, y + rows[2]),
         Style("numbers", "meter" if not below else "title" if h > _LOW else "lead", paint),
         align="right",

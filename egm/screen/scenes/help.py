@@ -52,7 +52,7 @@ class Sheet:
 def list_help_sheets(stage: Stage) -> list[Sheet]:
     """Return the help pages of the game on the screen."""
     say = stage.texts.say
-    pages = [Sheet(say("help.rules"), _draw_rules)]
+    pages = [*_list_tournament_sheets(stage), Sheet(say("help.rules"), _draw_rules)]
     pages += _list_departure_sheets(stage)
     field = find_base_field(stage)
     if field is not None and field.prizes:
@@ -168,6 +168,27 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
     h -= _draw_rule_pictures(stage, rect)
     paragraphs = _PARAGRAPHS.split(stage.texts.choose_translation(game.help).strip())
     _write_fitting(stage, [_BREAKS.sub(" ", part) for part in paragraphs], (x, y, w, h))
+
+
+def _list_tournament_sheets(stage: Stage) -> list[Sheet]:
+    """Return the pages with the published rules of a tournament, one for each section."""
+    snapshot = stage.view.snapshot
+    tournament = None if snapshot is None else snapshot.tournament
+    if tournament is None:
+        return []
+    sections = tournament.rules.get(stage.texts.language) or next(iter(tournament.rules.values()))
+    title = stage.texts.choose_translation(tournament.name)
+    return [
+        Sheet(title, partial(_draw_tournament_section, heading=heading, sentences=sentences))
+        for heading, sentences in sections
+    ]
+
+
+def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: Sequence[str]) -> None:
+    """Draw one section of a tournament's rules: its heading, and one paragraph for each sentence."""
+    language = stage.texts.language
+    paragraphs = [stage.texts.choose_translation({language: text}) for text in (heading, *sentences)]
+    _write_fitting(stage, paragraphs, rect)
 
 
 def _list_departure_sheets(stage: Stage) -> list[Sheet]:

@@ -175,7 +175,7 @@ def _find_won_pay(stage: Stage) -> str:
     step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
-    is_money_taken = view.snapshot.state == "idle" and not view.snapshot.win_cents and view.decision is None
+    is_money_taken = view.snapshot.is_between_games and not view.snapshot.win_cents and view.decision is None
     return "" if is_money_taken or is_show_running(view, stage.theme) else str(step.display.get("won") or "")
 
 

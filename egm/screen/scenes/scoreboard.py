@@ -42,7 +42,7 @@ def should_show_board(stage: Stage, table: Table) -> bool:
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
-    if view.decision is not None or view.snapshot.state != "idle" or is_show_running(view, stage.theme):
+    if view.decision is not None or not view.snapshot.is_between_games or is_show_running(view, stage.theme):
         return False
     return should_show_scoreboard(view)
 

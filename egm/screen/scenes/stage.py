@@ -66,9 +66,24 @@ class Stage:
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
         return build_feature_look(look) if self.lit else look
 
+    @property
+    def title(self) -> str:
+        """Return the text of the lit sign: the game's name, or that the machine is in a tournament."""
+        game, snapshot = self.view.game, self.view.snapshot
+        if snapshot is not None and snapshot.current_tournament is not None:
+            return self.texts.say("tournament.banner")
+        return self.texts.choose_translation(game.title, game.id) if game else "Open EGM"
+
     def money(self, amount_cents: int) -> str:
-        """Return an amount in the machine's currency and the player's language."""
+        """Return an amount in the player's language: money in the machine's currency, or points in a tournament.
+
+        On a service page every amount is money.
+        """
         snapshot = self.view.snapshot
+        if snapshot is not None and snapshot.current_tournament is not None and snapshot.page is None:
+            return self.texts.format_count(
+                "tournament.amount", amount_cents // max(1, snapshot.denomination_cents)
+            )
         return self.texts.money(amount_cents, snapshot.currency if snapshot else "CAD")
 
     def compute_flash_brightness(self) -> float:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from egm.kernel.messages import GameView, Notice, Snapshot
+from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinView
@@ -134,6 +134,11 @@ def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     """Return the status line between games and its colour: a purchase, the last win, or what to do."""
     say, win = stage.texts.say, find_lit_win(stage)
+    tournament = snapshot.current_tournament
+    if tournament is not None:
+        is_playing = tournament.entry and not tournament.over
+        if not is_playing or int(stage.view.now / _TURN_SECONDS) % 2:
+            return _describe_tournament(stage, tournament), "info"
     bought = (
         (_describe_missing_credit(stage) or _describe_purchase(stage, snapshot))
         if snapshot.credit_cents
@@ -155,6 +160,19 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
         ), "amber"
     next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
     return "  ·  ".join(words for words in (_describe_lost_round(stage), next_) if words), "text"
+
+
+def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
+    """Return what the player of an entry reads between two games: what is left of the round, or what to do."""
+    say = stage.texts.say
+    values = {"entry": tournament.entry, "round": tournament.round}
+    if not tournament.entry:
+        return say("tournament.waits")
+    if tournament.over:
+        return say("tournament.over", points=stage.texts.number(tournament.won_points), **values)
+    if tournament.games_left is not None:
+        return say("tournament.round_games", left=stage.texts.number(tournament.games_left), **values)
+    return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
 
 
 def _has_bet_changed(view: View) -> bool:

@@ -35,6 +35,7 @@ PLACES = (
     State.TILT,
     State.OUT_OF_SERVICE,
     State.LOCKED,
+    State.TOURNAMENT,
     State.BETTING,
     State.DOOR_OPEN,
     State.SELF_TEST,

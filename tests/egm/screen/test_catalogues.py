@@ -59,6 +59,8 @@ def test_no_text_is_empty_and_french_is_not_english():
         "tilt.code",
         "tilt.detail.cabinet_file_unusable",
         "meter.win",
+        "tournament.amount",
+        "tournament.amount_one",
         "family.keno",
         "feature.multiplier",
         "feature.progressive",

@@ -37,6 +37,7 @@ MEMORY = {
     State.SERVICE_MENU: {"menu": {"since": SINCE, "person": "2"}},
     State.PAYING: {"pay_out": {"id": "cashout-1", "way": "coins", "amount_cents": 5, "coins": 1}},
     State.PLAYING: {"game": {"play_id": "play-1"}},
+    State.TOURNAMENT: {"tournament": {"digest": "0" * 64, "since": SINCE}},
     State.OUT_OF_SERVICE: {"disabled:host:main": {"reason": "closed", "since": SINCE}},
 }
 #: States of the process alone: no memory has them.

@@ -1,5 +1,7 @@
-"""``egm tournament``: check, publish and settle the rules of a tournament (Québec by-law, ss. 123 to 127)."""
+"""``egm tournament``: the rules of a tournament, its results and its settlement (Québec by-law, ss. 123 to 127)."""
 
+import hashlib
+from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 
@@ -9,10 +11,17 @@ from egm.clock import SystemClock
 from egm.errors import OperatorError
 from egm.tournament.example import format_example
 from egm.tournament.notice import LANGUAGES, build_notice
+from egm.tournament.results import derive_results
 from egm.tournament.rules import Tournament, list_violations, read_rules
 from egm.tournament.settlement import Settlement, settle
 from egm.tournament.standings import read_results
+from meters import JournalError, StoredEntry
+from meters.entry import decode
+from meters.export import ExportReader
+from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count, format_percent
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 from tools.cli.result_file import write_result
 from tools.cli.tables import Column, Form, Table, add_form_options, number_column, show
 from tools.cli.terminal import echo
@@ -50,7 +59,7 @@ _today_option = click.option(
 
 @click.group()
 def command() -> None:
-    """Write and check the rules of a tournament, print its public notice and settle its prizes."""
+    """Write and check the rules of a tournament, print its public notice, derive its results and settle its prizes."""
 
 
 @command.command()
@@ -98,6 +107,53 @@ def check(rules_file: Path, today: datetime | None) -> None:
 def notice(rules_file: Path, language: str, today: datetime | None) -> None:
     """Print the public notice of the tournament of RULES; rules that the check refuses have none."""
     echo(build_notice(_require_lawful(rules_file, today), language), nl=False)
+
+
+@command.command()
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("results_file", metavar="RESULTS", type=_FILE)
+@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
+def results(rules_file: Path, results_file: Path, exports: tuple[Path, ...]) -> None:
+    """Write RESULTS, which `settle` reads, from the exported journals of all machines of the tournament of RULES.
+
+    Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
+    refused. The machines must have had this very RULES file installed.
+    """
+    _read_rules(rules_file)
+    digest = hashlib.sha256(read_contents(rules_file)).hexdigest()
+    try:
+        for path in exports:
+            _verify_export(path)
+        derived = derive_results(digest, {str(path): _iter_entries(path) for path in exports})
+    except (JournalError, OperatorError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    if not derived.entries:
+        raise click.ClickException(f"no entry of {rules_file} was sold in these journals")
+    text = derived.model_dump_json(indent=2) + "\n"
+    sold = format_count(len(derived.entries), "entry", "entries")
+    write_result(results_file, text, f"{sold}; try: egm tournament settle {rules_file} {results_file}")
+
+
+def _verify_export(path: Path) -> None:
+    """Raise ClickException if the audit finds anything wrong in an exported journal."""
+    with open_regular_file(path) as source:
+        reader = ExportReader(source, str(path))
+        header = reader.header
+        auditor = Auditor(Shelf())
+        report = auditor.run(reader.iter_bodies(), head=(header.sequence, header.head_hash))
+    found = [f"entry {finding.sequence}: {finding.why}" for finding in report.findings]
+    if reader.footer_fault:
+        found.append(reader.footer_fault)
+    if auditor.public_key != header.public_key:
+        found.append("the key that signed the file is not the one the journal begins with")
+    if found:
+        raise click.ClickException(f"{path}: {found[0]}; see: egm audit verify {path}")
+
+
+def _iter_entries(path: Path) -> Iterator[StoredEntry]:
+    """Yield the entries of an exported journal."""
+    with open_regular_file(path) as source:
+        yield from map(decode, ExportReader(source, str(path)).iter_bodies())
 
 
 @command.command("settle")

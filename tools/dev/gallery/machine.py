@@ -17,13 +17,17 @@ from egm.kernel.messages import (
     Residual,
     Session,
     Tilt,
+    TournamentView,
 )
 from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_bench_reply, mark_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
+from egm.tournament.example import EXAMPLE
+from egm.tournament.notice import LANGUAGES, list_sections
+from egm.tournament.rules import parse_rules
 from tools.dev.gallery.pages import every_page, page_scenes
-from tools.lab.views import NOON, build_idle_view
+from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 
 
 def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
@@ -51,6 +55,40 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
     view, _ = apply_action(rest, Action("help"), theme)
     yield "limits", replace(view, sheet=-1)
     yield "help-line", replace(view, sheet=-2)
+
+
+def _tournament(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+    """Yield the scenes of a machine in a tournament, and the pages of its published rules."""
+    rules = parse_rules(EXAMPLE.read_text(encoding="utf-8"))
+    announced = TournamentView(
+        name={"en": rules.name.en, "fr": rules.name.fr},
+        rules={each: list_sections(rules, each) for each in LANGUAGES},
+        on=False,
+    )
+    played = {"on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
+    for name, changes in (
+        ("waits", {"on": True}),
+        ("round", played),
+        ("time", {**played, "games_left": None, "minutes_left": 18}),
+        ("over", {**played, "points": 0, "over": True}),
+    ):
+        tournament = announced.model_copy(update=changes)
+        yield (
+            f"tournament-{name}",
+            build_idle_view(
+                games,
+                games[0],
+                language,
+                state="tournament",
+                tournament=tournament,
+                credit_cents=tournament.points * UNIT_CENTS,
+                accepts=("play", "language", "service"),
+            ),
+        )
+    rest = build_idle_view(games, games[0], language, tournament=announced, accepts=("language", "service"))
+    view, _ = apply_action(rest, Action("help"), theme)
+    for n, _ in enumerate(announced.rules[language]):
+        yield f"tournament-rules-{n + 1}", replace(view, sheet=n)
 
 
 def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
@@ -83,6 +121,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
         lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
         yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_at=100.0)
     yield from _protected(games, language, theme)
+    yield from _tournament(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
     yield "drawer", _drawer(rest)
     yield (

@@ -1,0 +1,74 @@
+"""The purse of points with which a position plays a round of a tournament, in place of credits.
+
+The points themselves are balances of accounts of the journal: those given and not yet played, and those won. The
+stored record says whose they are, and how far the round has come. Points are credits of the game and no money.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from egm.kernel.machine import Machine
+from egm.play.keys import PlayKey
+from egm.play.records.game_record import LastGame
+from egm.record_codec import omit_if_default
+from egm.record_fields import Cents, Count, Words
+from meters.transaction import JSON
+
+Ending = Literal["complete", "interrupted", "failed"]
+"""How a round of an entry ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purse:
+    """One round of a tournament's entry at a player position."""
+
+    entry: Cents
+    """The number of the entry, in the order of sale."""
+    participant: Words
+    round: Cents
+    """The number of the round, from 1."""
+    bet_credits: Cents
+    """The points of one wager."""
+    games_most: Count
+    """The number of games of the round, or 0 if it is limited by time."""
+    minutes: Count
+    """The time of the round in minutes, or 0 if it is limited by games."""
+    until: str = omit_if_default("")
+    """When the time of the round is over, set by its first game; empty before that, and without a time."""
+    games: Count = omit_if_default(0)
+    """The games that have ended."""
+    won_points: Count = omit_if_default(0)
+    best_points: Count = omit_if_default(0)
+    """The most points won in one game."""
+    table: JSON = omit_if_default(None)
+    """The state of the game's table after the last game."""
+    last: LastGame | None = omit_if_default(None)
+    """The last game that has ended, and what it returned, in minor units at the game's denomination."""
+    ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
+    """How the round ended; empty while it is played."""
+
+
+def find_purse(machine: Machine) -> Purse | None:
+    """Return the purse of this position: of the round being played, or of the last one that has ended."""
+    return machine.memory.read(Purse, PlayKey.PURSE)
+
+
+def find_open_purse(machine: Machine) -> Purse | None:
+    """Return the purse of the round that is played at this position, or None."""
+    purse = find_purse(machine)
+    return None if purse is None or purse.ending else purse
+
+
+def name_points_account(position: int) -> str:
+    """Return the account of the points that a position has to play with."""
+    return f"tournament:points:{position}"
+
+
+def name_won_account(position: int) -> str:
+    """Return the account of the points that a position has won in the round."""
+    return f"tournament:won:{position}"
+
+
+def read_points(machine: Machine) -> int:
+    """Return the points that this position still has to play with."""
+    return machine.journal.available_cents(name_points_account(machine.position.number))

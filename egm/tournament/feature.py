@@ -1,0 +1,339 @@
+"""The tournament feature: its forms and rules, the clock of its rounds, and its page in the service menu."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+from egm.kernel.entries import list_entries
+from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.feature import Feature
+from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice, Snapshot
+from egm.kernel.rules import REPORT, DerivedState, Rule
+from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
+from egm.money.host_controls import game_is_enabled
+from egm.people import Permission
+from egm.play.endings import is_this_game
+from egm.play.forms import FORMS as PLAY_FORMS
+from egm.play.records.purse import find_open_purse
+from egm.play.rounds import chance_is_ready, choice_is_covered, choice_is_offered, choice_may_be_taken
+from egm.play.rulings import game_cannot_end, game_is_forfeit, game_may_be_forfeit
+from egm.staff.desk import MenuEntry
+from egm.staff.form import REASON, Field, FieldKind, Form, build_form_rule
+from egm.staff.options import nothing_is_owed
+from egm.tournament import entries
+from egm.tournament.events import EVENTS, TournamentEvent
+from egm.tournament.games import (
+    bet_is_the_tournaments,
+    bet_is_within_the_tournaments,
+    continue_purse_game,
+    end_purse_game,
+    forfeit_purse_game,
+    points_cover_the_bet,
+    purse_game_is_closed,
+    purse_game_is_open,
+    purse_is_open,
+    refund_purse_game,
+    select_purse_bet,
+    start_purse_game,
+    tournament_has_started,
+)
+from egm.tournament.installed import (
+    FILE_NAME,
+    RulesFile,
+    install_rules,
+    is_in_tournament,
+    remove_rules,
+    rules_are_installed,
+    rules_are_lawful,
+    rules_describe_the_machine,
+    rules_file_is_there,
+    tournament_is_off,
+    tournament_is_on,
+)
+from egm.tournament.keys import TournamentKey
+from egm.tournament.page import TournamentPage
+from egm.tournament.records import InstalledRules, TournamentMode
+from egm.tournament.rounds import (
+    begin_round,
+    end_finished_round,
+    end_round,
+    ending_is_stated,
+    enter_tournament,
+    entries_are_open,
+    entry_is_new,
+    entry_may_be_void,
+    fee_is_the_published,
+    first_round_may_start,
+    leave_tournament,
+    machine_fits_the_rules,
+    no_round_is_played,
+    no_transfer_waits,
+    participant_may_enter,
+    position_is_free,
+    round_is_over,
+    round_may_begin,
+    sell_entry,
+    time_is_left,
+    tournament_is_today,
+    void_entry,
+)
+
+_MENU: Final = only(State.SERVICE_MENU)
+_TOURNAMENT: Final = only(State.TOURNAMENT)
+_PLAYING: Final = only(State.PLAYING)
+
+_ENTRY: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
+_PARTICIPANT: Final = Field(name="participant")
+_MAY_INSTALL: Final = (tournament_is_off, rules_file_is_there, rules_are_lawful, rules_describe_the_machine)
+_MAY_ENTER: Final = (
+    tournament_is_off,
+    rules_are_installed,
+    machine_fits_the_rules,
+    tournament_is_today,
+    nothing_is_owed,
+    no_transfer_waits,
+)
+
+_FORMS: Final = (
+    Form(
+        id="tournament_rules",
+        event=TournamentEvent.INSTALL_RULES,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=_MAY_INSTALL,
+    ),
+    Form(
+        id="tournament_rules_out",
+        event=TournamentEvent.REMOVE_RULES,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=(rules_are_installed, tournament_is_off),
+    ),
+    Form(
+        id="tournament_enter",
+        event=TournamentEvent.ENTER_TOURNAMENT,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=_MAY_ENTER,
+    ),
+    Form(
+        id="tournament_leave",
+        event=TournamentEvent.LEAVE_TOURNAMENT,
+        permission=Permission.CONFIGURE,
+        subject="games",
+        needs=(tournament_is_on, no_round_is_played),
+    ),
+    Form(
+        id="tournament_entry",
+        event=TournamentEvent.SELL_ENTRY,
+        permission=Permission.PAY_BY_HAND,
+        subject="players",
+        fields=(
+            _ENTRY,
+            _PARTICIPANT,
+            Field(name="fee_cents", kind=FieldKind.AMOUNT, least=1),
+            Field(name="start", kind=FieldKind.CHOICE, choices=("here", "later")),
+        ),
+        needs=(rules_are_installed, entries_are_open),
+    ),
+    Form(
+        id="tournament_round",
+        event=TournamentEvent.BEGIN_ROUND,
+        permission=Permission.PAY_BY_HAND,
+        subject="players",
+        fields=(_ENTRY, _PARTICIPANT, Field(name="round", kind=FieldKind.NUMBER, least=1, most=20)),
+        needs=(tournament_is_on, position_is_free),
+    ),
+    Form(
+        id="tournament_round_end",
+        event=TournamentEvent.END_ROUND,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(
+            Field(name="status", kind=FieldKind.CHOICE, choices=("interrupted", "failed")),
+            REASON,
+        ),
+        needs=(tournament_is_on, purse_is_open, purse_game_is_closed),
+    ),
+    Form(
+        id="tournament_void",
+        event=TournamentEvent.VOID_ENTRY,
+        permission=Permission.SETTLE,
+        subject="players",
+        fields=(_ENTRY, REASON),
+        needs=(rules_are_installed,),
+    ),
+)
+
+_RULES: Final[tuple[Rule[Machine], ...]] = (
+    # ------------------------------------------------------------------ staff
+    build_form_rule(_FORMS, TournamentEvent.INSTALL_RULES, _MENU, _MAY_INSTALL, install_rules, Next.SAME),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.REMOVE_RULES,
+        _MENU,
+        (rules_are_installed, tournament_is_off),
+        remove_rules,
+        Next.SAME,
+    ),
+    build_form_rule(_FORMS, TournamentEvent.ENTER_TOURNAMENT, _MENU, _MAY_ENTER, enter_tournament, Next.SAME),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.LEAVE_TOURNAMENT,
+        _MENU,
+        (tournament_is_on, no_round_is_played),
+        leave_tournament,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.SELL_ENTRY,
+        _MENU,
+        (
+            rules_are_installed,
+            entries_are_open,
+            first_round_may_start,
+            fee_is_the_published,
+            entry_is_new,
+            participant_may_enter,
+        ),
+        sell_entry,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.BEGIN_ROUND,
+        _MENU,
+        (tournament_is_on, position_is_free, round_may_begin),
+        begin_round,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.END_ROUND,
+        _MENU,
+        (tournament_is_on, purse_is_open, purse_game_is_closed, ending_is_stated),
+        end_round,
+        Next.SAME,
+    ),
+    build_form_rule(
+        _FORMS,
+        TournamentEvent.VOID_ENTRY,
+        _MENU,
+        (rules_are_installed, entry_may_be_void),
+        void_entry,
+        Next.SAME,
+    ),
+    # ------------------------------------------------------------------ games with points
+    Rule(
+        EventType.PLAY,
+        _TOURNAMENT,
+        (
+            purse_is_open,
+            tournament_has_started,
+            time_is_left,
+            bet_is_the_tournaments,
+            points_cover_the_bet,
+            game_is_enabled,
+            chance_is_ready,
+        ),
+        (start_purse_game,),
+        State.PLAYING,
+        REPORT,
+    ),
+    Rule(
+        EventType.BET,
+        _TOURNAMENT,
+        (bet_is_within_the_tournaments,),
+        (select_purse_bet,),
+        Next.SAME,
+        REPORT,
+    ),
+    Rule(
+        EventType.CHOOSE,
+        _PLAYING,
+        (purse_game_is_open, choice_is_offered, choice_is_covered, choice_may_be_taken),
+        (continue_purse_game,),
+        Next.SAME,
+        REPORT,
+    ),
+    Rule(EventType.SHOWN, SHOWING, (purse_game_is_open, is_this_game), (end_purse_game,), Next.DERIVED),
+    Rule(EventType.AFTER_EVENT, LISTENING, (round_is_over,), (end_finished_round,)),
+    Rule(TournamentEvent.ROUND_TIME, AWAKE),
+    # ------------------------------------------------------------------ a game with points that cannot end
+    build_form_rule(
+        PLAY_FORMS, EventType.REFUND_GAME, RULING, (purse_game_is_open, game_cannot_end), refund_purse_game
+    ),
+    build_form_rule(
+        PLAY_FORMS,
+        EventType.FORFEIT_GAME,
+        RULING,
+        (purse_game_is_open, game_is_forfeit, game_may_be_forfeit),
+        forfeit_purse_game,
+    ),
+)
+
+
+class RoundClock:
+    """Service that ends a position's round when its time is over, and shows its player the minutes that are left."""
+
+    name = "tournament"
+
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._news = asyncio.Event()
+
+    async def run(self) -> None:
+        """Wait for the next minute of the round, and tell the machine that it has come."""
+        while True:
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._compute_seconds_to_wait()):
+                    await self._news.wait()
+                    continue
+            if self._context.engine.accepts(TournamentEvent.ROUND_TIME):
+                self._context.handle(Event(TournamentEvent.ROUND_TIME))
+
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
+        """Trigger another look at the round's time, because the machine has changed."""
+        self._news.set()
+
+    def _compute_seconds_to_wait(self) -> float | None:
+        """Return the seconds until the next minute of the round, or None if no time runs or it is over."""
+        machine = self._context.engine.machine
+        purse = find_open_purse(machine)
+        if purse is None or not purse.until:
+            return None
+        left = datetime.fromisoformat(purse.until) - machine.times.read_steady_time()
+        seconds = left.total_seconds()
+        return None if seconds < 0 else seconds % 60 + 0.1
+
+
+def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
+    """Return the round clock of one player position, and tell its machine where the rules file is."""
+    context.engine.machine.install(RulesFile(context.folder.root / FILE_NAME))
+    return (RoundClock(context),)
+
+
+def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
+    """Yield that a tournament is announced, whose rules players find in the help."""
+    if machine.memory.get(TournamentKey.RULES) is not None and not is_in_tournament(machine):
+        yield Notice(code="tournament_announced", lasting=True)
+
+
+TOURNAMENT: Final = Feature(
+    name="tournament",
+    keys=TournamentKey,
+    values={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},
+    entries=list_entries(entries),
+    events=EVENTS,
+    rules=_RULES,
+    states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
+    offers=(*_FORMS, MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage)),
+    position_services=(create_round_clock,),
+    notices=iter_tournament_notices,
+)

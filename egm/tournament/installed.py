@@ -1,0 +1,200 @@
+"""The rules of a tournament on the machine: read from the state folder, compared with the machine, and installed."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from egm.errors import OperatorError
+from egm.kernel.events import Event
+from egm.kernel.machine import Machine
+from egm.progressive.pools import Pools
+from egm.staff.form import list_event_persons
+from egm.tournament.entries import RULES_INSTALLED, RULES_REMOVED, RulesInstalled, RulesRemoved
+from egm.tournament.keys import TournamentKey
+from egm.tournament.records import InstalledRules, TournamentMode
+from egm.tournament.rules import Machine as NamedMachine
+from egm.tournament.rules import Tournament, find_machine, list_violations, parse_rules
+from paytables import Game, PaytableError, load_game
+from paytables.companions import find_first_stakes
+from paytables.source import read_contents
+
+#: The name of the rules file in the state folder, from which staff install it.
+FILE_NAME: Final = "tournament.toml"
+
+
+@dataclass(slots=True)
+class RulesFile:
+    """Where the rules file of the next tournament is; without a path there is none."""
+
+    path: Path | None = None
+
+    def read(self) -> str | None:
+        """Return the text of the rules file, or None if there is no readable file."""
+        try:
+            return None if self.path is None else read_contents(self.path).decode()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+
+def read_installed_rules(machine: Machine) -> Tournament | None:
+    """Return the rules installed on this machine, or None."""
+    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    return None if installed is None else parse_rules(installed.text)
+
+
+def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
+    """Return the SHA-256 and the content of the installed rules. Raises InvariantError if there are none."""
+    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    return installed.digest, parse_rules(installed.text)
+
+
+def is_in_tournament(machine: Machine) -> bool:
+    """Return whether the machine is in a tournament."""
+    return machine.memory.get(TournamentKey.MODE) is not None
+
+
+def read_local_time(machine: Machine) -> datetime:
+    """Return the date and time at the venue, without a time zone, as the rules state them."""
+    return machine.times.now().astimezone(machine.identity.house.zone).replace(tzinfo=None)
+
+
+def compute_end(rules: Tournament) -> datetime:
+    """Return when the stated length of the tournament is over, at the venue."""
+    return rules.starts + timedelta(minutes=rules.duration_minutes)
+
+
+def find_this_machine(machine: Machine, rules: Tournament) -> tuple[NamedMachine, Game] | None:
+    """Return this machine's line in the rules and its game, or None if it is not listed or has not the game."""
+    named = find_machine(rules, machine.identity.operator_number)
+    game = None if named is None else machine.games.get(named.game or rules.game)
+    return None if named is None or game is None else (named, game)
+
+
+def find_machine_fault(machine: Machine, rules: Tournament) -> str | None:
+    """Return why this machine is not one that the rules describe, or None if it is."""
+    number = machine.identity.operator_number
+    named = find_machine(rules, number)
+    if named is None:
+        return f"machine {number} is not listed"
+    game_id = named.game or rules.game
+    game = machine.games.get(game_id)
+    if game is None:
+        return f"{game_id} is not offered here"
+    try:
+        if load_game(game_id).digest != game.digest:
+            return f"{game_id} is another version here than in the library"
+    except PaytableError as error:
+        return str(error)
+    if named.denomination_cents not in machine.denominations_cents[game_id]:
+        return f"{game_id} has no credit of {named.denomination_cents} here"
+    return _find_bet_fault(machine, named, game) or _find_game_fault(machine, game)
+
+
+def _find_bet_fault(machine: Machine, named: NamedMachine, game: Game) -> str | None:
+    bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
+    if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
+        return f"a wager of {bet_cents} is outside the limits of this machine"
+    return None if _has_wager(game, named.bet) else f"{game.id} has no wager of {named.bet} credits"
+
+
+def _has_wager(game: Game, credits_: int) -> bool:
+    """Return whether a player can stake exactly so many credits: as a bet, or on a spot of a table."""
+    spots = {spot.id: spot for spot in game.rules.layout()}
+    if not spots:
+        return credits_ in game.bet_options
+    on_one_spot = any(
+        spot.open and spot.needs is None and credits_ in range(spot.least, spot.most + 1, spot.step)
+        for spot in spots.values()
+    )
+    return on_one_spot or credits_ in find_first_stakes(spots)
+
+
+def _find_game_fault(machine: Machine, game: Game) -> str | None:
+    if any(pool.game == game.id for pool in machine.component(Pools).by_id.values()):
+        return f"{game.id} is linked to a progressive level"
+    if game.prizes_in_kind():
+        return f"{game.id} has prizes in kind"
+    if game.rules.is_decided_by_wheel or game.rules.least_seats > 1:
+        return f"{game.id} cannot be played by one position alone"
+    return None
+
+
+@lru_cache(maxsize=4)
+def list_file_faults(text: str, today: date) -> tuple[str, ...]:
+    """Return every fault of a rules file for a machine: its form, the by-law's checks, and its day of publication."""
+    try:
+        rules = parse_rules(text)
+    except OperatorError as error:
+        return tuple(str(error).splitlines())
+    faults = [str(fault) for fault in list_violations(rules, today)]
+    if rules.published is None and not faults:
+        faults.append("published: the day of publication must be given (s. 125)")
+    return tuple(faults)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+def rules_file_is_there(machine: Machine, _: Event) -> bool:
+    """Return whether the state folder has a readable rules file."""
+    return machine.component(RulesFile).read() is not None
+
+
+def rules_are_lawful(machine: Machine, _: Event) -> bool:
+    """Return whether the rules file is complete and public in time, and nothing in it breaks the by-law."""
+    text = machine.component(RulesFile).read()
+    return text is not None and not list_file_faults(text, machine.local_date)
+
+
+def rules_describe_the_machine(machine: Machine, event: Event) -> bool:
+    """Return whether the rules list this machine as it is: its game, denomination and wager, and no linked level."""
+    text = machine.component(RulesFile).read()
+    if text is None or not rules_are_lawful(machine, event):
+        return False
+    return find_machine_fault(machine, parse_rules(text)) is None
+
+
+def rules_are_installed(machine: Machine, _: Event) -> bool:
+    """Return whether the rules of a tournament are installed."""
+    return machine.memory.get(TournamentKey.RULES) is not None
+
+
+def tournament_is_on(machine: Machine, _: Event) -> bool:
+    """Return whether the machine is in a tournament."""
+    return is_in_tournament(machine)
+
+
+def tournament_is_off(machine: Machine, _: Event) -> bool:
+    """Return whether the machine is not in a tournament."""
+    return not is_in_tournament(machine)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def install_rules(machine: Machine, event: Event) -> None:
+    """Record the rules file and install it; the machine shows the rules from now on."""
+    text = machine.component(RulesFile).read() or ""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    machine.post(
+        RULES_INSTALLED,
+        RulesInstalled(
+            digest=digest,
+            text=text,
+            machine=machine.identity.serial,
+            persons=tuple(list_event_persons(machine, event)),
+        ),
+        state={TournamentKey.RULES: InstalledRules(digest=digest, text=text)},
+    )
+
+
+def remove_rules(machine: Machine, event: Event) -> None:
+    """Record that the rules are removed; the machine no longer shows them."""
+    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    removed = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(RULES_REMOVED, removed, state={TournamentKey.RULES: None})
+
+
+def build_mode(machine: Machine) -> TournamentMode:
+    """Return the record of a tournament that begins now with the installed rules."""
+    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    return TournamentMode(digest=installed.digest, since=machine.times.now().isoformat(timespec="seconds"))

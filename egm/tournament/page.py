@@ -1,0 +1,72 @@
+"""The page of the tournament in the service menu: the rules file with its faults, the rules, and the rounds played."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from egm.kernel.machine import Machine
+from egm.kernel.service_pages import Row, ServicePage, Table, Words
+from egm.play.records.purse import find_purse
+from egm.staff.desk import MenuPage, Move, refuse
+from egm.staff.words import BACK, build_pair_table, say, say_local, say_number, say_plain
+from egm.tournament.installed import (
+    RulesFile,
+    find_machine_fault,
+    is_in_tournament,
+    list_file_faults,
+    read_installed_rules,
+)
+from egm.tournament.keys import TournamentKey
+from egm.tournament.records import InstalledRules
+from egm.tournament.rules import parse_rules
+
+
+@dataclass(slots=True)
+class TournamentPage(MenuPage):
+    """Page of the tournament: what is installed, what the rules file lacks, and the purse of this position."""
+
+    def page(self, machine: Machine) -> ServicePage:
+        """Return the page with the installed rules, the file's faults and this position's round."""
+        tables = [build_pair_table(_iter_rows(machine))]
+        faults = _list_faults(machine)
+        if faults:
+            rows = tuple(Row(cells=(say_plain(fault),), mark="warning") for fault in faults)
+            tables.append(Table(title=say("service.tournament.faults"), rows=rows))
+        return ServicePage(id="", title=say("service.menu.tournament"), tables=tuple(tables), actions=(BACK,))
+
+    def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a menu page's)
+        """Refuse every action: the page only shows."""
+        return refuse("not_offered")
+
+
+def _list_faults(machine: Machine) -> tuple[str, ...]:
+    """Return what keeps the rules file from being installed; empty if there is no file or no fault."""
+    text = machine.component(RulesFile).read()
+    if text is None:
+        return ()
+    faults = list_file_faults(text, machine.local_date)
+    if faults:
+        return faults
+    fault = find_machine_fault(machine, parse_rules(text))
+    return () if fault is None else (fault,)
+
+
+def _iter_rows(machine: Machine) -> Iterator[tuple[str | Words, Words]]:
+    text = machine.component(RulesFile).read()
+    digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
+    yield "tournament.file", say_plain(digest)
+    installed, rules = machine.memory.read(InstalledRules, TournamentKey.RULES), read_installed_rules(machine)
+    if installed is None or rules is None:
+        return
+    yield "tournament.name", say_local({"en": rules.name.en, "fr": rules.name.fr})
+    yield "tournament.installed", say_plain(installed.digest[:16])
+    yield "tournament.starts", say_plain(f"{rules.starts:%Y-%m-%d %H:%M}")
+    yield "tournament.mode", say(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
+    purse = find_purse(machine)
+    if purse is None:
+        return
+    yield "tournament.entry", say_number(purse.entry)
+    yield "tournament.participant", say_plain(purse.participant)
+    yield "tournament.round", say_number(purse.round)
+    yield "tournament.games", say_number(purse.games)
+    yield "tournament.won", say_number(purse.won_points)

@@ -1,0 +1,22 @@
+"""What a tournament stores in the machine's memory: the installed rules, and the tournament in progress."""
+
+from dataclasses import dataclass
+
+from egm.record_fields import Digest, Time, Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledRules:
+    """The rules of a tournament as staff installed them: the text of the rules file, and its SHA-256."""
+
+    digest: Digest
+    text: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentMode:
+    """The machine is in a tournament: since when, and with which rules."""
+
+    digest: Digest
+    """The SHA-256 of the rules file."""
+    since: Time

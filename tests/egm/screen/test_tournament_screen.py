@@ -1,0 +1,153 @@
+"""The screen of a machine in a tournament: its sign, points in place of money, and the published rules."""
+
+from dataclasses import replace
+
+import pygame
+import pytest
+from rigs.layouts import LAYOUTS
+from rigs.painters import TextPainter
+
+from egm.kernel.messages import TournamentView
+from egm.screen.input_reducer import apply_action
+from egm.screen.picture import Picture
+from egm.screen.scenes import chrome
+from egm.screen.text import Texts
+from egm.screen.theme import load_theme
+from egm.screen.top import TopPicture
+from egm.screen.view import Action
+from egm.tournament.example import EXAMPLE
+from egm.tournament.notice import LANGUAGES, list_sections
+from egm.tournament.rules import parse_rules
+from paytables import load_game
+from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
+
+THEME = load_theme()
+GAMES = (build_game_view(load_game("maple-classic")), build_game_view(load_game("quebec-blackjack")))
+RULES = parse_rules(EXAMPLE.read_text(encoding="utf-8"))
+ANNOUNCED = TournamentView(
+    name={"en": RULES.name.en, "fr": RULES.name.fr},
+    rules={language: list_sections(RULES, language) for language in LANGUAGES},
+    on=False,
+)
+PLAYED = {"on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
+
+
+class Reader(TextPainter):
+    """A painter that keeps each text it draws."""
+
+    def text(self, words, *arguments, **options):
+        self.read.append(words)
+        return super().text(words, *arguments, **options)
+
+    def label(self, words, *arguments, **options):
+        self.read.append(words)
+        return super().label(words, *arguments, **options)
+
+    def write_paragraph(self, words, *arguments, **options):
+        self.read.append(words)
+        return super().write_paragraph(words, *arguments, **options)
+
+
+def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
+    tournament = ANNOUNCED.model_copy(update=changes)
+    return build_idle_view(
+        GAMES,
+        game,
+        language,
+        state="tournament" if tournament.on else "idle",
+        tournament=tournament,
+        credit_cents=tournament.points * UNIT_CENTS,
+        win_cents=won_cents,
+        accepts=("play", "language", "service"),
+    )
+
+
+def read_all(view, layout, kind=Picture):
+    """Every text of a picture."""
+    picture = kind(THEME, layout=layout)
+    surface = pygame.Surface(picture.pixels)
+    picture.painter = painter = Reader(THEME, picture.painter.scale)
+    painter.surface, painter.read = surface, []
+    picture.draw(surface, view)
+    return painter.read
+
+
+@pytest.fixture
+def signs(monkeypatch):
+    """The texts of the lit sign that were drawn."""
+    found, draw = [], chrome.draw_marquee
+
+    def draw_sign(stage, surface, title):
+        found.append(title)
+        draw(stage, surface, title)
+
+    monkeypatch.setattr(chrome, "draw_marquee", draw_sign)
+    monkeypatch.setattr("egm.screen.top.draw_marquee", draw_sign)
+    return found
+
+
+@pytest.mark.requirement("L-04", "L-10")
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
+    banner = Texts(language).say("tournament.banner")
+    for scene in ({"on": True}, PLAYED, {**PLAYED, "over": True}):
+        view = view_of(language, **scene)
+        for state in ("tournament", "playing", "door_open", "tilt", "out_of_service"):
+            shown = replace(view, snapshot=view.snapshot.model_copy(update={"state": state}))
+            picture = Picture(THEME, layout=layout, scale=0.25)
+            picture.draw(pygame.Surface(picture.pixels), shown)
+            assert signs[-1] == banner, (scene, state)
+    top = TopPicture(THEME, layout=layout, scale=0.25)
+    top.draw(pygame.Surface(top.pixels), view_of(language, **PLAYED))
+    assert signs[-1] == banner
+    picture.draw(pygame.Surface(picture.pixels), view_of(language))
+    assert signs[-1] != banner
+
+
+@pytest.mark.requirement("L-09")
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.family)
+def test_points_stand_where_money_stands_otherwise(layout, language, game):
+    say = Texts(language).say
+    view = view_of(language, game, won_cents=6 * UNIT_CENTS, **PLAYED)
+    read = read_all(view, layout)
+    for name in ("tournament.points", "tournament.won"):
+        assert say(name) in read
+    assert {"291", "57"} <= {*read}
+    assert not [words for words in read if "$" in words], "money in a tournament"
+    assert say("meter.credit") not in read
+    words = Picture(THEME, layout=layout).words(view)
+    assert words.startswith(say("tournament.banner"))
+    assert say("tournament.points") in words
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_player_reads_what_to_do(language):
+    say = Texts(language).say
+    layout = LAYOUTS["landscape"]
+    assert say("tournament.waits") in Picture(THEME, layout=layout).words(view_of(language, on=True))
+    over = view_of(language, **{**PLAYED, "over": True})
+    assert say("tournament.over", entry=14, round=1, points=57) in Picture(THEME, layout=layout).words(over)
+    texts = [
+        Picture(THEME, layout=layout).words(replace(view_of(language, **changes), now=now))
+        for now in (100.0, 103.0)
+        for changes in (PLAYED, {**PLAYED, "games_left": None, "minutes_left": 18})
+    ]
+    assert any(say("tournament.round_games", entry=14, round=1, left=97) in text for text in texts)
+    assert any(say("tournament.round_minutes", entry=14, round=1, left=18) in text for text in texts)
+
+
+@pytest.mark.requirement("L-03")
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_help_has_every_sentence_of_the_published_rules(layout, language):
+    """While the tournament is announced, and during it."""
+    for changes in ({}, PLAYED):
+        view, _ = apply_action(view_of(language, **changes), Action("help"), THEME)
+        for n, (heading, sentences) in enumerate(list_sections(RULES, language)):
+            read = " ".join(read_all(replace(view, sheet=n), layout)).split()
+            for sentence in (heading, *sentences):
+                words = Texts(language).choose_translation({language: sentence}).split()
+                assert "".join(words) in "".join(read), sentence

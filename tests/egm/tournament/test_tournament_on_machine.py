@@ -1,0 +1,460 @@
+"""A machine in a tournament: entered by staff, played with points, and no live meter moves."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_machine, read_purse
+
+from egm.app.features import MENU
+from egm.app.view import snapshot
+from egm.config.levels import LevelSlot
+from egm.host.transfer_port import HostTransfers
+from egm.kernel.credits import CreditKind
+from egm.kernel.events import EventType, State
+from egm.links.sas.tables.meters import METERS
+from egm.money.host_money import HostMoney, Inquiry, Lock, Order
+from egm.money.records.host import TransferKind, TransferStatus
+from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
+from egm.people import Role
+from egm.play.keys import PlayKey
+from egm.play.records.games import open_game
+from egm.play.showing import find_question
+from egm.testing.machine import PowerCutError, ScriptedChance
+from egm.testing.sas import Bench
+from egm.testing.service_menu import Menu
+from egm.tournament.events import TournamentEvent
+from egm.tournament.installed import find_machine_fault
+from egm.tournament.rules import parse_rules
+from meters import recall
+from meters.recall import read_details
+
+#: Stops of maple-classic that pay, and that do not.
+WON, LOST = (23, 7, 5), (0, 0, 0)
+THREE_GAMES = ("games = 100", "games = 3")
+TEN_MINUTES = ("games = 100", "minutes = 10")
+
+
+@pytest.fixture
+def hall(tmp_path):
+    """A machine with rules of three games; called with other rules or games if need be."""
+    made = []
+
+    def make(rules=None, **more):
+        made.append(Hall(tmp_path, describe_machine(THREE_GAMES) if rules is None else rules, **more))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.room.close()
+
+
+def live_meters(room):
+    """Every meter but the tournament's own, and those that count starts and menus."""
+    return {
+        name: value
+        for name, value in room.journal.meters().values.items()
+        if not name.startswith(("tournament_", "door.", "power_resets")) and ".since_" not in name
+    }
+
+
+@pytest.mark.requirement("L-01", "L-02:a", "L-06", "L-07", "L-10")
+def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
+    hall = hall()
+    room, menu = hall.room, Menu(hall.room)
+    menu.sign_in(Role.MANAGER).fill("tournament_rules").home().fill("tournament_enter")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    assert room.state is State.TOURNAMENT
+    before, states = live_meters(room), room.machine.memory.get(PlayKey.LAST)
+    menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    hall.open_play()
+    purse = hall.play_round()
+    assert (purse["ending"], purse["games"]) == ("complete", 3)
+    values = room.journal.meters().values
+    assert (values["tournament_points"], values["tournament_wagers"]) == (300, 9)
+    assert values["tournament_wins"] == purse["won_points"]
+    assert (values["tournament_fees.value"], values["tournament_fees.count"]) == (FEE_CENTS, 1)
+    for account in ("tournament:points:1", "tournament:won:1"):
+        assert room.journal.balance_cents(account) == 0
+    assert hall.fill("tournament_leave") is None
+    assert room.state is State.IDLE
+    assert live_meters(room) == before
+    assert room.machine.memory.get(PlayKey.LAST) == states
+    assert list(recall.iter_recent_plays(room.journal)) == []
+    assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-01")
+def test_a_game_with_points_is_that_of_credits_with_the_same_numbers(hall):
+    hall = hall(chance=ScriptedChance(*WON, *WON))
+    hall.room.insert(500)
+    hall.room.engine.handle(EventType.BET, value=3)
+    hall.room.play()
+    hall.room.report_shown()
+    live = hall.room.records("game.start")[0]
+    hall.room.engine.handle(EventType.CASH_OUT)
+    hall.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    hall.enter().sell(1, "P-1")
+    hall.open_play().room.play()
+    played = hall.room.records("tournament.game")[0]
+    assert {**played, "play_id": 0, "credit_before_cents": 0} == {
+        **live,
+        "play_id": 0,
+        "credit_before_cents": 0,
+    }
+    hall.room.report_shown()
+    assert read_purse(hall.room)["won_points"] == live["outcome"]["win_credits"]
+
+
+@pytest.mark.requirement("L-07", "L-08", "L-10")
+def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
+    hall = hall()
+    room = hall.room
+    assert hall.fill("tournament_enter") == "refused.rules_are_installed"
+    assert hall.fill("tournament_rules") is None
+    assert hall.fill("tournament_enter", by=ATTENDANT) == "refused.authorised"
+    room.insert(500)
+    assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    money = room.machine.component(HostMoney)
+    for waits in (
+        {"order": Order(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})},
+        {"lock": Lock(condition=1, until_ns=10**12)},
+        {"inquiry": Inquiry("asked", 1, "071111222233334444")},
+    ):
+        ((name, value),) = waits.items()
+        room.engine.handle(EventType.MENU, key="operator")
+        setattr(money, name, value)
+        room.engine.handle(_event_of("tournament_enter"), form="tournament_enter", **MANAGER)
+        assert room.notice == "refused.no_transfer_waits", name
+        setattr(money, name, None)
+        room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.clock.pass_seconds(24 * 3600)
+    assert hall.fill("tournament_enter") == "refused.tournament_is_today"
+    room.clock.pass_seconds(-48 * 3600)
+    assert hall.fill("tournament_enter") == "refused.tournament_is_today"
+    room.clock.pass_seconds(24 * 3600)
+    assert hall.fill("tournament_enter") is None
+    assert hall.fill("tournament_enter") == "refused.tournament_is_off"
+    assert hall.fill("tournament_rules") == "refused.tournament_is_off"
+    assert hall.fill("tournament_rules_out") == "refused.tournament_is_off"
+
+
+def _event_of(form_id):
+    return next(form.event for form in MENU.forms if form.id == form_id)
+
+
+@pytest.mark.requirement("L-03", "L-08")
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        (describe_machine(("published = 2027-03-01", "published = 2027-03-02")), "rules_are_lawful"),
+        (describe_machine(("published = 2027-03-01\n", "")), "rules_are_lawful"),
+        (describe_machine(('share = "1/4"', 'share = "1/20"')), "rules_are_lawful"),
+        (describe_machine(("bet = 3", "bet = 2")), "rules_are_lawful"),
+        ("nothing", "rules_are_lawful"),
+        (describe_machine(('"7"', '"8"')), "rules_describe_the_machine"),
+        (describe_machine(game="jacks-or-better-9-6"), "rules_describe_the_machine"),
+        (describe_machine(bet=7), "rules_describe_the_machine"),
+    ],
+    ids=["late", "unpublished", "low prizes", "unequal", "no rules", "other machine", "other game", "no bet"],
+)
+def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed(hall, rules, why):
+    hall = hall(rules, wall=DAY - timedelta(days=3))
+    assert hall.fill("tournament_rules") == f"refused.{why}"
+    assert hall.room.records("tournament.rules") == []
+    menu = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament")
+    assert len(menu.page.tables) == 2, "the page names the faults"
+
+
+@pytest.mark.requirement("L-08")
+def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
+    linked = "summit-keno"
+    slots = (LevelSlot(game=linked, level="summit"),)
+    hall = hall(describe_machine(game=linked, bet=5), games=(linked,), levels=slots)
+    assert hall.fill("tournament_rules") == "refused.rules_describe_the_machine"
+    assert "linked to a progressive level" in find_machine_fault(
+        hall.room.machine, parse_rules(hall.rules.read())
+    )
+
+
+@pytest.mark.requirement("L-06", "L-09")
+def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
+    host = HostMoney(transfers=True, asset_number=4711, online=True)
+    hall = hall(devices=("printer",), host=host).enter()
+    room = hall.room
+    assert list_wanted_bills(room.machine, room.state) == frozenset()
+    assert list_wanted_coins(room.machine, room.state) == frozenset()
+    assert not should_accept_tickets(room.machine, room.state)
+    room.offer(500)
+    assert room.hands.orders[-1] == ("return", 1)
+    room.offer_ticket("071111222233334444")
+    assert room.hands.orders[-1] == ("return", 2)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.notice == "refused.tournament"
+    for name in (EventType.GAME, EventType.DENOMINATION):
+        room.engine.handle(name, value={EventType.GAME: "maple-classic", EventType.DENOMINATION: 25}[name])
+        assert room.notice == "refused.tournament"
+    room.engine.handle(EventType.RESIDUAL)
+    assert room.notice == "refused.tournament"
+    port = HostTransfers(room.engine, room.happen)
+    for kind in (TransferKind.IN, TransferKind.OUT):
+        assert not port.possible(kind)
+    order = Order(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})
+    port.order(order, asset_number=4711, key=b"", if_locked=False)
+    assert port.last.status is not TransferStatus.FULL
+    assert port.lock(1, 100) is not True
+    assert room.credit_cents == 0
+    hall.sell(1, "P-1")
+    hall.open_play().room.play()
+    assert room.state is State.PLAYING
+    room.offer(500)
+    assert room.hands.orders[-1] == ("return", 3)
+    assert not port.possible(TransferKind.IN)
+    assert room.credit_cents == 0
+
+
+@pytest.mark.requirement("L-06")
+def test_entries_are_sold_only_as_the_rules_allow(hall):
+    hall = hall()
+    assert hall.sell(1, "P-1", start="later") == "refused.rules_are_installed"
+    assert hall.fill("tournament_rules") is None
+    assert hall.sell(8, "P-8") == "refused.first_round_may_start"
+    assert hall.sell(8, "P-8", start="later") is None  # registration is open before the tournament is entered
+    assert hall.room.state is State.IDLE
+    assert hall.fill("tournament_enter") is None
+    assert hall.sell(1, "P-1", fee_cents=4999) == "refused.fee_is_the_published"
+    assert hall.sell(1, "  ") == "refused.entry_is_new"
+    assert hall.sell(1, "P-1", by={"person": "3", "persons": ("3",)}) == "refused.authorised"
+    assert hall.sell(1, "P-1") is None
+    assert hall.sell(2, "P-2") == "refused.first_round_may_start"
+    assert hall.begin(8, "P-8", 1) == "refused.position_is_free"
+    assert hall.fill("tournament_leave") == "refused.no_round_is_played"
+    assert hall.end("failed") is None
+    assert hall.begin(8, "P-8", 1) is None
+    assert hall.end("failed") is None
+    assert hall.sell(1, "P-2") == "refused.entry_is_new"
+    assert hall.sell(2, "P-1") is None
+    assert hall.end("failed") is None
+    assert hall.sell(3, "P-1") == "refused.participant_may_enter"
+    assert hall.begin(2, "P-1", 1) == "refused.round_may_begin"
+    assert hall.begin(2, "P-9", 2) == "refused.round_may_begin"
+    assert hall.begin(2, "P-1", 3) == "refused.round_may_begin"
+    assert hall.begin(2, "P-1", 2) is None
+    assert hall.end("interrupted", reason=" ") == "refused.ending_is_stated"
+    assert hall.end("interrupted") is None
+    assert hall.begin(2, "P-1", 2) is None  # by the rules an interrupted round is replayed
+    assert hall.fill("tournament_void", entry=2, reason="sold twice") == "refused.entry_may_be_void"
+    assert hall.end("failed") is None
+    assert hall.fill("tournament_void", entry=2, reason="sold twice") is None
+    assert hall.room.journal.balance_cents("fees:sold") == 2 * FEE_CENTS
+    hall.open_play()
+    assert hall.sell(4, "P-4") == "refused.entries_are_open"
+    assert hall.audit() == []
+
+
+def test_play_waits_for_the_start_an_entry_and_exactly_the_bet(hall):
+    hall = hall().enter()
+    hall.room.play()
+    assert hall.room.notice == "refused.purse_is_open"
+    hall.sell(1, "P-1")
+    hall.room.play()
+    assert hall.room.notice == "refused.tournament_has_started"
+    hall.open_play()
+    for bet, why in ((4, "bet_is_within_the_tournaments"), (2, None)):
+        hall.room.engine.handle(EventType.BET, value=bet)
+        assert hall.room.notice == (None if why is None else f"refused.{why}")
+    hall.room.play()
+    assert hall.room.notice == "refused.bet_is_the_tournaments"
+    hall.room.engine.handle(EventType.BET, value=3)
+    hall.room.play()
+    assert hall.room.state is State.PLAYING
+
+
+def test_a_round_ends_when_the_points_are_used_up(hall):
+    rules = describe_machine(("points = 300", "points = 7"))
+    hall = hall(rules, chance=ScriptedChance(*WON, *LOST)).enter()
+    hall.sell(1, "P-1")
+    purse = hall.open_play().play_round()
+    assert (purse["ending"], purse["games"]) == ("complete", 2)
+    ended = hall.room.records("tournament.round_end")[0]
+    won = hall.room.records("tournament.game")[0]["outcome"]["win_credits"]
+    assert (ended["points"], ended["best_game"]) == (won, won)  # the won points are not played again
+    assert hall.audit() == []
+
+
+def test_a_round_by_time_runs_from_its_first_game_and_ends_after_the_open_one(hall):
+    hall = hall(describe_machine(TEN_MINUTES)).enter()
+    room = hall.room
+    hall.sell(1, "P-1")
+    hall.open_play()
+    room.clock.pass_seconds(3600)
+    hall.play_round(games=2)
+    room.clock.pass_seconds(9 * 60)
+    room.play()
+    room.clock.pass_seconds(2 * 60)
+    room.engine.handle(TournamentEvent.ROUND_TIME)
+    assert (room.state, read_purse(room)["ending"]) == (State.PLAYING, "")
+    room.report_shown()
+    assert read_purse(room)["ending"] == "complete"
+    assert read_purse(room)["games"] == 3
+    room.play()
+    assert room.notice == "refused.purse_is_open"
+    assert hall.audit() == []
+
+
+def test_the_time_of_a_round_ends_it_without_a_game(hall):
+    hall = hall(describe_machine(TEN_MINUTES)).enter()
+    hall.sell(1, "P-1")
+    hall.open_play().play_round(games=1)
+    hall.room.clock.pass_seconds(10 * 60)
+    hall.room.engine.handle(TournamentEvent.ROUND_TIME)
+    assert read_purse(hall.room)["ending"] == "complete"
+    assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-01", "L-07")
+@pytest.mark.parametrize("entries", range(9))
+def test_power_may_be_cut_at_any_entry_and_the_round_goes_on(hall, entries):
+    hall = hall(describe_machine(("games = 100", "games = 2"))).enter()
+    hall.sell(1, "P-1")
+    hall.open_play()
+    before = live_meters(hall.room)
+    hall.room.cut_power_after(entries)
+    cut = False
+    try:
+        hall.play_round()
+    except PowerCutError:
+        cut = True
+        decided = hall.room.records("tournament.game")
+        hall.room.lose()
+        hall.room.journal.close()
+        hall.start()
+        assert hall.room.records("tournament.game") == decided
+        if hall.room.state is State.PLAYING:
+            opened = open_game(hall.room.machine)
+            assert opened.outcome.to_json() == decided[-1]["outcome"]
+            hall.room.report_shown()
+    purse = hall.play_round()
+    assert cut is (entries < 5)
+    assert (purse["ending"], purse["games"]) == ("complete", 2)
+    assert len(hall.room.records("tournament.game")) == 2
+    assert live_meters(hall.room) == before
+    assert hall.audit() == []
+
+
+POKER, BLACKJACK = "jacks-or-better-9-6", "quebec-blackjack"
+
+
+@pytest.mark.requirement("L-01")
+def test_a_game_with_decisions_is_resumed_at_its_decision(hall):
+    hall = hall(describe_machine(THREE_GAMES, game=POKER, bet=5), games=(POKER,)).enter()
+    hall.sell(1, "P-1")
+    hall.open_play()
+    hall.room.play()
+    assert hall.room.state is State.PLAYING
+    hall.room.lose()
+    hall.room.journal.close()
+    hall.start()
+    assert hall.room.state is State.PLAYING
+    hall.room.engine.handle(EventType.CHOOSE, value=0)
+    hall.room.report_shown()
+    assert read_purse(hall.room)["games"] == 1
+    assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-01")
+def test_a_table_stakes_raises_from_the_points_only(hall):
+    rules = describe_machine(("games = 100", "games = 20"), game=BLACKJACK, denomination_cents=100, bet=4)
+    hall = hall(rules, games=(BLACKJACK,)).enter()
+    hall.sell(1, "P-1")
+    hall.open_play()
+    room = hall.room
+    for _ in range(20):
+        if read_purse(room)["ending"]:
+            break
+        room.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
+        room.play()
+        assert room.state is State.PLAYING, room.notice
+        while open_game(room.machine).outcome is None:
+            options = find_question(room.machine).options
+            room.engine.handle(EventType.CHOOSE, value="double" if "double" in options else options[0])
+        room.report_shown()
+    assert any(record.get("staked_credits") for record in room.records("tournament.choice"))
+    assert live_meters(room)["coin_in"] == 0
+    assert hall.audit() == []
+
+
+@pytest.mark.requirement("L-07")
+def test_a_host_reads_the_same_meters_before_and_after(tmp_path):
+    hall = Hall(tmp_path, describe_machine(THREE_GAMES))
+    room = hall.room
+    room.insert(500).play()
+    room.report_shown()
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    before = _read_every_sas_meter(room, tmp_path / "before")
+    hall.enter().sell(1, "P-1")
+    hall.open_play().play_round()
+    assert hall.fill("tournament_leave") is None
+    assert _read_every_sas_meter(room, tmp_path / "after") == before
+    hall.room.close()
+
+
+def _read_every_sas_meter(room, folder):
+    folder.mkdir()
+    bench = Bench(folder, room=room)
+    found = {}
+    codes = sorted(METERS)
+    for at in range(0, len(codes), 12):
+        asked = codes[at : at + 12]
+        bench.sync()
+        request = bytes(2) + b"".join(code.to_bytes(2, "little") for code in asked)
+        found[at] = bench.long(0x6F, (bytes((len(request),)) + request).hex())
+    assert any(int(data[4:], 16) for data in found.values())
+    return found
+
+
+@pytest.mark.requirement("L-04", "L-09", "L-03")
+def test_the_view_names_tournament_rules_points_and_win(hall):
+    hall = hall(chance=ScriptedChance(*WON, *LOST, *LOST))
+
+    def seen():
+        return snapshot(hall.room.engine, fingerprint="x")
+
+    assert seen().tournament is None
+    hall.fill("tournament_rules")
+    announced = seen()
+    assert announced.tournament is not None
+    assert not announced.tournament.on
+    assert "tournament_announced" in {notice.code for notice in announced.notices}
+    for language, word in (("en", "30 %"), ("fr", "30 %")):
+        sentences = [line for _, lines in announced.tournament.rules[language] for line in lines]
+        assert any(word in line for line in sentences)
+    hall.fill("tournament_enter")
+    assert seen().current_tournament is not None
+    hall.sell(1, "P-1")
+    hall.open_play().play_round(games=1)
+    shown = seen()
+    won = read_purse(hall.room)["won_points"]
+    assert won > 0
+    assert shown.current_tournament.points == 297
+    assert shown.current_tournament.won_points == won
+    assert shown.credit_cents == 297 * 5
+    assert shown.win_cents == won * 5
+    hall.play_round()
+    assert seen().current_tournament.over
+    hall.fill("tournament_leave")
+    assert seen().current_tournament is None
+    assert hall.fill("tournament_rules_out") is None
+    assert seen().tournament is None
+    assert read_details(next(hall.room.journal.entries("tournament.rules_removed")))["digest"]
+
+
+def test_the_journal_of_a_tournament_has_the_text_of_its_rules(hall):
+    hall = hall().enter()
+    (installed,) = hall.room.records("tournament.rules")
+    assert installed["text"] == describe_machine(THREE_GAMES)
+    assert json.dumps(installed["persons"]) == '["5"]'

@@ -1,0 +1,293 @@
+"""The results of a tournament over two machines, from their exported journals, and what the audit finds in false ones."""
+
+import json
+from collections import defaultdict
+from copy import deepcopy
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+from rigs.lies import found_in, raws, without
+from rigs.tournament import FEE_CENTS, Hall, describe_machine
+
+from egm.kernel.events import EventType, State
+from egm.tournament.results import derive_results
+from egm.tournament.standings import ResultsError
+from tools.audit import point
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+from tools.cli import main
+
+GAMES = 20
+RULES = describe_machine(
+    ('"A-102"', '"8"'),
+    ("games = 100", f"games = {GAMES}"),
+    ("minutes = 20", "games = 30"),
+    ('ties = "share"', 'ties = "best-game"'),
+    ('interrupted = "replay"', 'interrupted = "points-so-far"'),
+)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, [str(each) for each in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def read_bodies(hall):
+    return [json.loads(body) for body in hall.room.journal.iter_bodies()]
+
+
+def sum_rounds(*journals):
+    """Points and best game of each (entry, round), and the participants, from the entries' transfers alone."""
+    points, best, people, sold = defaultdict(int), defaultdict(int), {}, 0
+    for entries in journals:
+        playing = {}
+        for each in entries:
+            position = each.get("dims", {}).get("position", 1)
+            if each["kind"] == "tournament.round":
+                record = each["record"]
+                playing[position] = record["entry"], record["round"]
+                people[record["entry"]] = record["participant"]
+                points[playing[position]] += 0
+            for source, target, amount, *_ in each.get("transfers", ()):
+                sold += amount if target == "fees:sold" else 0
+                if source == "tournament:win":
+                    points[playing[position]] += amount
+                    best[playing[position]] = max(best[playing[position]], amount)
+    return points, best, people, sold
+
+
+def rank(points, best, people, failed, number):
+    """The participants of a round, the best first, with the entry that counts for each."""
+    rows = {}
+    for (entry, each), total in points.items():
+        if each == number:
+            key = (0, 0) if (entry, each) in failed else (total, best[entry, each])
+            rows[people[entry]] = max(rows.get(people[entry], ((-1, -1), 0)), (key, -entry))
+    ranked = sorted(rows.items(), key=lambda row: row[1], reverse=True)
+    assert len({key for _, (key, _) in ranked}) == len(ranked), "a tie: choose other games"
+    return [(person, -entry, key[0]) for person, (key, entry) in ranked]
+
+
+@pytest.mark.requirement("L-01", "L-02:a", "L-05", "L-07")
+def test_two_machines_a_failed_position_a_re_entry_and_power_cuts(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    first = Hall(tmp_path / "first", RULES, count=3).enter()
+    second = Hall(tmp_path / "second", RULES, count=2, number="8").enter()
+    one, two, three = first.rooms
+    assert first.sell(1, "P-1", one) is None
+    assert first.sell(2, "P-2", two) is None
+    assert first.sell(3, "P-3", three) is None
+    assert second.sell(4, "P-4", second.rooms[0]) is None
+    assert second.sell(5, "P-1", second.rooms[1]) is None
+    for hall in (first, second):
+        hall.open_play()
+    for _ in range(3):
+        for room in first.rooms:
+            first.play_round(room, games=1)
+    first.rooms[1].play()
+    assert first.rooms[1].state is State.PLAYING
+    first.cut_power()
+    assert first.end("failed", first.rooms[2]) is None
+    for room in first.rooms[:2]:
+        first.play_round(room)
+    second.play_round(second.rooms[1])
+    second.play_round(second.rooms[0], games=12)
+    second.rooms[0].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert second.rooms[0].state is State.TILT
+    second.rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert second.end("interrupted", second.rooms[0]) is None
+    points, best, people, sold = sum_rounds(read_bodies(first), read_bodies(second))
+    failed = {(3, 1)}
+    after_first = rank(points, best, people, failed, 1)
+    assert sold == 5 * FEE_CENTS
+    for room, (person, entry, _) in zip(first.rooms, after_first[:2], strict=False):
+        assert first.begin(entry, person, 2, room) is None  # also an entry that was sold at the other machine
+        first.play_round(room)
+    points, best, people, _ = sum_rounds(read_bodies(first), read_bodies(second))
+    final = [*rank(points, best, people, failed, 2), *after_first[2:]]
+    shares = [Fraction(1, 4) * sold, Fraction(1, 20) * sold, Fraction(1000), Fraction(0)]
+    exports = []
+    for hall in (first, second):
+        assert hall.fill("tournament_leave") is None
+        meters = hall.room.journal.meters().values
+        assert (meters["coin_in"], meters["games_played"], meters["money_in"]) == (0, 0, 0)
+        hall.room.close()
+        exports.append(hall.folder / "export.jsonl")
+        run("audit", "export", "--state", hall.file, exports[-1])
+    results = tmp_path / "results.json"
+    assert "5 entries" in run("tournament", "results", first.rules.path, results, *exports)
+    settled = json.loads(run("tournament", "settle", first.rules.path, results, "--json"))
+    assert [
+        (row["rank"], row["participant"], row["entry"], row["points"], row["prize_cents"])
+        for row in settled["standings"]
+    ] == [(n, *row, shares[n - 1]) for n, row in enumerate(final, 1)]
+    assert settled["sold_cents"] == sold
+    assert settled["prizes_cents"] >= sold * 30 // 100
+
+
+@pytest.fixture
+def played(tmp_path):
+    """The entries of an honest tournament of two games, as a liar would begin to change them."""
+    hall = Hall(tmp_path, describe_machine(("games = 100", "games = 2"))).enter()
+    hall.sell(1, "P-1")
+    hall.open_play().play_round()
+    assert hall.fill("tournament_leave") is None
+    hall.room.insert(500).play()
+    hall.room.report_shown()
+    return raws(hall.room)
+
+
+def find(entries, kind):
+    return next(entry for entry in entries if entry["kind"] == kind)
+
+
+def change_rules(entries):
+    entry = find(entries, "tournament.rules")
+    text = entry["record"]["text"].replace("points = 300", "points = 400")
+    entry["record"]["text"] = entry["state"]["tournament_rules"]["text"] = text
+
+
+def change_fee(entries):
+    entry = find(entries, "tournament.entry")
+    entry["record"]["fee_cents"] = entry["transfers"][0][2] = 4000
+
+
+def change_points(entries):
+    entry = find(entries, "tournament.round")
+    entry["record"]["points"] = entry["transfers"][0][2] = 301
+
+
+def change_win(entries):
+    entry = find(entries, "tournament.game_end")
+    won = entry["record"]["won_points"] + 60
+    entry["record"]["won_points"] = won
+    entry["transfers"] = [["tournament:win", "tournament:won:1", won]]
+
+
+def change_draw(entries):
+    draw = find(entries, "tournament.game")["record"]["steps"][0]["draws"][0]
+    draw[1] = (draw[1] + 1) % draw[0]
+
+
+def change_purse(entries):
+    purse = find(entries, "tournament.game_end")["state"]["purse"]
+    purse["best_points"] = purse["won_points"] = purse.get("won_points", 0) + 1
+
+
+def change_result(entries):
+    find(entries, "tournament.round_end")["record"]["points"] += 5
+
+
+def change_status(entries):
+    entry = find(entries, "tournament.round_end")
+    entry["record"]["status"] = entry["state"]["purse"]["ending"] = "failed"
+
+
+def change_participant(entries):
+    find(entries, "tournament.round_end")["record"]["participant"] = "P-2"
+
+
+def change_seller(entries):
+    find(entries, "tournament.entry")["record"]["persons"] = []
+
+
+@pytest.mark.requirement("L-07")
+@pytest.mark.parametrize(
+    ("change", "kind", "why"),
+    [
+        (change_rules, "tournament.rules", "does not have the recorded digest"),
+        (change_fee, "tournament.entry", "by the rules 5000"),
+        (change_points, "tournament.round", "by the rules 300"),
+        (change_win, "tournament.game_end", "the game won and returned"),
+        (change_draw, "tournament.game", "the outcome differs"),
+        (change_purse, "tournament.game_end", "its purse is stored as"),
+        (change_result, "tournament.round_end", "its games give"),
+        (change_status, "tournament.round_end", "staff end it"),
+        (change_participant, "tournament.round_end", "its games give"),
+        (change_seller, "tournament.entry", "persons"),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+def test_the_audit_names_a_changed_entry(played, change, kind, why):
+    assert found_in(played) == {}
+    lied = deepcopy(played)
+    change(lied)
+    place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == kind)
+    found = found_in(lied)
+    assert why in found[place], found
+
+
+@pytest.mark.parametrize(
+    "kind", ["tournament.entered", "tournament.left", "tournament.round", "tournament.game"]
+)
+def test_the_audit_misses_an_entry_that_is_gone(played, kind):
+    assert found_in(without(played, kind)) != {}
+
+
+@pytest.mark.requirement("L-07")
+def test_a_game_with_credits_in_the_tournament_is_named(played):
+    """With the end of the tournament taken out, the game after it would have been played in it."""
+    lied = without(played, "tournament.left")
+    place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == "game.start")
+    assert "not allowed while the machine is tournament" in found_in(lied)[place]
+
+
+def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
+    rules = describe_machine(("games = 100", "games = 2"), game="jacks-or-better-9-6", bet=5)
+    hall = Hall(tmp_path, rules, games=("jacks-or-better-9-6",)).enter()
+    hall.sell(1, "P-1")
+    hall.open_play()
+    for _ in range(2):
+        hall.room.play()
+        hall.room.engine.handle(EventType.CHOOSE, value=3)
+        hall.room.report_shown()
+    assert hall.fill("tournament_leave") is None
+    bodies = list(hall.room.journal.iter_bodies())
+    hall.room.close()
+    whole = Auditor(Shelf()).run(bodies)
+    assert (whole.findings, whole.games) == ([], 2)
+    for pause in range(1, len(bodies)):
+        first = Auditor(Shelf())
+        assert first.run(bodies[:pause]).findings == []
+        point.save(first, tmp_path / "point")
+        second = point.load(tmp_path / "point", Shelf()).run(bodies[pause:])
+        assert (second.findings, second.games) == ([], 2), pause
+
+
+def test_results_of_false_or_other_journals_are_refused(tmp_path):
+    hall = Hall(tmp_path, describe_machine(("games = 100", "games = 2"))).enter()
+    hall.sell(1, "P-1")
+    hall.open_play().play_round()
+    entries = list(hall.room.journal.entries())
+    digest = hall.room.records("tournament.rules")[0]["digest"]
+    with pytest.raises(ResultsError, match="sold at a and at b"):
+        derive_results(digest, {"a": entries, "b": entries})
+    unsold = [entry for entry in entries if entry.kind != "tournament.entry"]
+    with pytest.raises(ResultsError, match="its sale is in none"):
+        derive_results(digest, {"a": unsold})
+    with pytest.raises(ResultsError, match="it ended at a and at b"):
+        derive_results(digest, {"a": entries, "b": unsold})
+    assert derive_results("0" * 64, {"a": entries}).entries == ()
+    (entry,) = derive_results(digest, {"a": entries}).entries
+    assert (entry.entry, entry.participant, [each.status for each in entry.rounds]) == (
+        1,
+        "P-1",
+        ["complete"],
+    )
+    before = [each for each in entries if each.kind != "tournament.round_end"]
+    (entry,) = derive_results(digest, {"a": before}).entries
+    assert [each.status for each in entry.rounds] == ["interrupted"]
+    hall.room.close()
+    export, false = tmp_path / "export.jsonl", tmp_path / "false.jsonl"
+    run("audit", "export", "--state", hall.file, export)
+    text = export.read_text(encoding="utf-8")
+    false.write_text(text.replace('"participant":"P-1"', '"participant":"P-2"'), encoding="utf-8")
+    refused = CliRunner().invoke(
+        main, ["tournament", "results", str(hall.rules.path), str(tmp_path / "r.json"), str(false)]
+    )
+    assert refused.exit_code == 1
+    assert "egm audit verify" in refused.output
+    assert not (tmp_path / "r.json").exists()

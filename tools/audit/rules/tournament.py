@@ -1,0 +1,201 @@
+"""The rules of a tournament: who installs, enters and sells, and which points each entry may move.
+
+What the published rules and the games' draws require is checked elsewhere (:mod:`tools.audit.tournaments`).
+"""
+
+from typing import Any, Final
+
+from egm.kernel.events import State
+from egm.kernel.states import LISTENING, RULING, SHOWING, only
+from egm.people import Permission
+from egm.play.records.purse import name_points_account, name_won_account
+from egm.tournament import entries
+from tools.audit.rules.parts import check_in_menu, check_signed_in, require, require_new_id
+from tools.audit.rules.pattern import Derived, Scope
+from tools.audit.rules.rule import Rule
+
+_MENU: Final = only(State.SERVICE_MENU)
+_DIGEST: Final = "$digest:text"
+_ON: Final = {"tournament": {"digest": _DIGEST, "since": "$:text"}}
+_INSTALLED: Final = {"tournament_rules": {"digest": _DIGEST, "text": "$:text"}}
+_GAME: Final = {"purse_game": {"play_id": "$play"}}
+_OF_ENTRY: Final = {"digest": _DIGEST, "entry": "$entry:cents", "participant": "$participant:text"}
+
+
+def _has_no_tournament(scope: Scope) -> bool:
+    return scope.value_before("tournament") is None
+
+
+def _holds_no_credit(scope: Scope) -> bool:
+    return scope.ledger.credits_cents() == 0
+
+
+def _has_no_round(scope: Scope) -> bool:
+    """Return whether no position plays a round."""
+    return not any(
+        key.rpartition("/")[2] == "purse" and type(value) is dict and not value.get("ending")
+        for key, value in scope.ledger.state.items()
+    )
+
+
+def _is_position_free(scope: Scope) -> bool:
+    """Return whether the entry's own position plays no round."""
+    purse = scope.value_before("purse")
+    return purse is None or bool(purse.get("ending"))
+
+
+def _has_open_round(scope: Scope) -> bool:
+    """Return whether the entry's own position plays a round, and no game of it is open."""
+    return not _is_position_free(scope) and scope.value_before("purse_game") is None
+
+
+def _derive_stake(scope: Scope) -> Any:
+    """Return the transfer of the points that a game's wager or a choice stakes."""
+    record = scope.record
+    points = record["bet_credits"] if "bet_credits" in record else record.get("staked_credits", 0)
+    account = name_points_account(scope.position)
+    return [(account, "tournament:wager", points)] if points else []
+
+
+def _derive_winnings(scope: Scope) -> Any:
+    """Return the transfers of what a game has won and of the stakes that it returns."""
+    won, pushed = scope.record["won_points"], scope.record.get("push_points", 0)
+    moves = (
+        ("tournament:win", name_won_account(scope.position), won),
+        ("tournament:push", name_points_account(scope.position), pushed),
+    )
+    return [move for move in moves if move[2]]
+
+
+def _derive_refund(scope: Scope) -> Any:
+    """Return the transfer of the stakes that a void game returns."""
+    points = scope.record["refund_points"]
+    return [("tournament:push", name_points_account(scope.position), points)] if points else []
+
+
+def _derive_closing(scope: Scope) -> Any:
+    """Return the transfers that remove all points of the position at the end of its round."""
+    accounts = (name_points_account(scope.position), name_won_account(scope.position))
+    balances = ((account, scope.ledger.available_cents(account)) for account in accounts)
+    return [(account, "tournament:closed", points) for account, points in balances if points]
+
+
+RULES: Final = (
+    Rule(
+        entry=entries.RULES_INSTALLED,
+        within=_MENU,
+        record={"digest": _DIGEST, "text": "$text:text"},
+        state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
+        may=Permission.CONFIGURE,
+        also=(check_in_menu, require("the machine is in a tournament", _has_no_tournament)),
+    ),
+    Rule(
+        entry=entries.RULES_REMOVED,
+        within=_MENU,
+        before=_INSTALLED,
+        record={"digest": "$digest"},
+        state={"tournament_rules": None},
+        may=Permission.CONFIGURE,
+        also=(check_in_menu, require("the machine is in a tournament", _has_no_tournament)),
+    ),
+    Rule(
+        entry=entries.TOURNAMENT_ENTERED,
+        within=_MENU,
+        before={**_INSTALLED, "tournament": None},
+        record={"digest": "$digest"},
+        state={"tournament": {"digest": "$digest", "since": "$:text"}},
+        may=Permission.CONFIGURE,
+        also=(check_in_menu, require("there is credit on the machine", _holds_no_credit)),
+    ),
+    Rule(
+        entry=entries.TOURNAMENT_LEFT,
+        within=_MENU,
+        before=_ON,
+        record={"digest": "$digest"},
+        state={"tournament": None},
+        may=Permission.CONFIGURE,
+        also=(check_in_menu, require("a round is played", _has_no_round)),
+    ),
+    Rule(
+        entry=entries.ENTRY_SOLD,
+        within=_MENU,
+        before=_INSTALLED,
+        record={"digest": "$digest", "fee_cents": "$fee:cents"},
+        moves=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
+        may=Permission.PAY_BY_HAND,
+        also=(check_in_menu,),
+    ),
+    Rule(
+        entry=entries.ENTRY_VOIDED,
+        within=_MENU,
+        before=_INSTALLED,
+        record={"digest": "$digest", "fee_cents": "$fee:cents"},
+        moves=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
+        may=Permission.SETTLE,
+        also=(check_in_menu,),
+    ),
+    Rule(
+        entry=entries.ROUND_BEGUN,
+        within=_MENU,
+        before=_ON,
+        record={**_OF_ENTRY, "round": "$round:cents", "points": "$points:cents"},
+        state={"purse": "$:object", "selection": "$:object"},
+        moves=Derived(
+            lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]
+        ),
+        may=Permission.PAY_BY_HAND,
+        also=(check_in_menu, require("the position plays a round", _is_position_free)),
+    ),
+    Rule(
+        entry=entries.ROUND_ENDED,
+        within=LISTENING,
+        before=_ON,
+        record=_OF_ENTRY,
+        state={"purse": "$:object"},
+        moves=Derived(_derive_closing),
+        also=(require("the position plays no round, or a game of it is open", _has_open_round),),
+    ),
+    Rule(
+        entry=entries.PURSE_GAME_START,
+        within=only(State.TOURNAMENT),
+        id="{play}.start",
+        before={"purse_game": None, **_ON},
+        record={
+            "play_id": "$play",
+            "game": {"id": "$:text", "version": "$:text", "digest": "$game_digest"},
+            "steps": [{"choice": None, "draws": "$:list"}],
+        },
+        state={**_GAME, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
+        moves=Derived(_derive_stake),
+        also=(require_new_id("play", "play"), require("the position plays no round", _has_open_round)),
+    ),
+    Rule(
+        entry=entries.PURSE_GAME_CHOICE,
+        within=only(State.PLAYING),
+        id="{play}.choice-{n:n}",
+        before=_GAME,
+        record={"play_id": "$play"},
+        moves=Derived(_derive_stake),
+    ),
+    Rule(
+        entry=entries.PURSE_GAME_END,
+        within=SHOWING,
+        id="{play}.end",
+        before=_GAME,
+        record={"play_id": "$play"},
+        state={"purse_game": None, "purse": "$:object"},
+        moves=Derived(_derive_winnings),
+    ),
+    Rule(
+        entry=entries.PURSE_GAME_VOID,
+        within=RULING,
+        id="{play}.void",
+        before=_GAME,
+        record={"play_id": "$play"},
+        state={"purse_game": None, "fault:game_defective?": None},
+        moves=Derived(_derive_refund),
+        may=Permission.SETTLE,
+        persons=2,
+        also=(check_signed_in,),
+    ),
+)

@@ -1,0 +1,379 @@
+"""The audit of tournaments: the installed rules, each entry and round by them, and every game from its draws.
+
+Between entering and leaving a tournament, no meter that play moves may have moved.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from egm.errors import LocalError, OperatorError
+from egm.play.conversation import Conversation
+from egm.play.records.game_record import GameChoice, GameRecord, LastGame
+from egm.play.records.purse import Purse
+from egm.record_codec import RecordError, from_json
+from egm.tournament import entries
+from egm.tournament.keys import TournamentKey
+from egm.tournament.records import InstalledRules
+from egm.tournament.rules import Tournament, list_violations, parse_rules
+from meters import StoredEntry
+from paytables import Choice, PaytableError, ReplayDraw
+from tools.audit.plain_games import Games
+from tools.audit.records import record_of
+from tools.audit.rules.facts import read_position
+from tools.audit.rules.pattern import format_storage_key
+
+_PREFIX: Final = "tournament."
+#: Meters that games played with credits move: they are the same before and after a tournament.
+_MOVED_BY_PLAY: Final = (
+    "coin_in",
+    "coin_out",
+    "push",
+    "double_up_bet",
+    "double_up_won",
+    "mach_progressive",
+    "att_jackpot",
+    "att_progressive",
+    "games_played",
+    "games_won",
+    "games_lost",
+    "games_pushed",
+)
+
+
+@dataclass(slots=True)
+class _Play:
+    """An open game with points: its record so far, and whether it replays so far."""
+
+    game: GameRecord
+    replays: bool = True
+
+
+@dataclass(slots=True)
+class _Tournament:
+    """A tournament as the journal has told it so far."""
+
+    digest: str
+    text: str
+    """The text of the rules file."""
+    participants: dict[int, str] = field(default_factory=dict)
+    """The participant of each entry that was named."""
+    sold: set[int] = field(default_factory=set)
+    void: set[int] = field(default_factory=set)
+    endings: dict[tuple[int, int], str] = field(default_factory=dict)
+    """How each round of each entry ended."""
+
+    @property
+    def rules(self) -> Tournament:
+        """Return the rules."""
+        return parse_rules(self.text)
+
+
+class TournamentAudit:
+    """Follows tournaments entry by entry; ``fault`` is called for each entry that their rules do not allow."""
+
+    def __init__(
+        self,
+        games: Games,
+        fault: Callable[[StoredEntry, str], None],
+        read_meters: Callable[[], Mapping[str, int]],
+        memory: Callable[[str], object],
+    ) -> None:
+        """Create the audit.
+
+        Args:
+            games: The available definitions.
+            fault: Takes findings.
+            read_meters: Returns the meters after the entries so far.
+            memory: Returns the value stored in the machine's memory under a key, after the entries so far.
+        """
+        self._memory = memory
+        self._games = games
+        self._fault = fault
+        self._read_meters = read_meters
+        self._tournament: _Tournament | None = None
+        self._meters: dict[str, int] | None = None
+        """The meters of play when the tournament was entered."""
+        self._purses: dict[int, Purse] = {}
+        self._plays: dict[int, _Play] = {}
+        self.replayed = 0
+
+    def check_entry(self, entry: StoredEntry) -> None:
+        """Check one entry; entries of other subjects are ignored."""
+        if not entry.kind.startswith(_PREFIX):
+            return
+        try:
+            self._check_by_kind(entry)
+        except RecordError as why:
+            self._fault(entry, f"its record cannot be followed: {why}")
+
+    def _check_by_kind(self, entry: StoredEntry) -> None:
+        if self._tournament is None:
+            self._tournament = self._read_carried_rules()
+        if entry.kind == entries.RULES_REMOVED.kind:
+            self._tournament = None
+        elif entry.kind == entries.TOURNAMENT_ENTERED.kind:
+            meters = self._read_meters()
+            self._meters = {name: meters.get(name, 0) for name in _MOVED_BY_PLAY}
+        elif entry.kind == entries.TOURNAMENT_LEFT.kind:
+            self._compare_meters(entry)
+        elif (check := self._checks.get(entry.kind)) is not None:
+            kind, method = check
+            method(entry, record_of(entry, kind))
+
+    @property
+    def _checks(self) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
+        """Return the record class and the check of each kind of entry."""
+        return {
+            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._install),
+            entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
+            entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
+            entries.ROUND_BEGUN.kind: (entries.RoundBegun, self._begin_round),
+            entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
+            entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
+            entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),
+            entries.PURSE_GAME_END.kind: (entries.PurseGameEnd, self._end_game),
+            entries.PURSE_GAME_VOID.kind: (entries.PurseGameVoid, self._void_game),
+        }
+
+    # ------------------------------------------------------------------ rules and entries
+    def _read_carried_rules(self) -> _Tournament | None:
+        """Return the tournament whose rules a memory clear has carried over, or None."""
+        stored = self._memory(TournamentKey.RULES)
+        if stored is None:
+            return None
+        installed = from_json(InstalledRules, stored, TournamentKey.RULES)
+        try:
+            parse_rules(installed.text)
+        except OperatorError:  # reported where they were installed
+            return None
+        return _Tournament(installed.digest, installed.text)
+
+    def _install(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
+        """Read the installed rules, which must have their digest and be allowed by the by-law."""
+        if hashlib.sha256(record.text.encode()).hexdigest() != record.digest:
+            self._fault(entry, "the text of the rules does not have the recorded digest")
+        try:
+            rules = parse_rules(record.text)
+        except OperatorError as why:
+            self._fault(entry, f"the rules are not valid: {why}")
+            return
+        for violation in list_violations(rules, entry.time_utc.date()):
+            self._fault(entry, f"the rules break the by-law: {violation}")
+        self._tournament = _Tournament(record.digest, record.text)
+
+    def _compare_meters(self, entry: StoredEntry) -> None:
+        """Check that no meter of play has moved since the tournament was entered."""
+        before, now = self._meters, self._read_meters()
+        self._meters = None
+        for name, value in () if before is None else before.items():
+            if now.get(name, 0) != value:
+                self._fault(entry, f"meter {name} moved from {value} to {now.get(name, 0)} in the tournament")
+
+    def _check_sale(self, entry: StoredEntry, record: entries.EntrySold) -> None:
+        tournament = self._tournament
+        if tournament is None:
+            return
+        terms = tournament.rules.entries
+        if record.fee_cents != terms.fee_cents:
+            self._fault(entry, f"the fee is {record.fee_cents} cents, by the rules {terms.fee_cents}")
+        if record.entry in tournament.participants:
+            self._fault(entry, f"entry {record.entry} was named before it was sold")
+        tournament.participants[record.entry] = record.participant
+        tournament.sold.add(record.entry)
+        sold = [tournament.participants[number] for number in tournament.sold - tournament.void]
+        if sold.count(record.participant) > terms.per_participant:
+            self._fault(entry, f"participant {record.participant} has more entries than the rules allow")
+        if len({*sold}) > terms.participants_max:
+            self._fault(entry, "more participants have entries than the rules have places")
+
+    def _check_void_entry(self, entry: StoredEntry, record: entries.EntryVoided) -> None:
+        tournament = self._tournament
+        if tournament is None:
+            return
+        if record.entry not in tournament.sold - tournament.void:
+            self._fault(entry, f"entry {record.entry} was not sold here, or is void already")
+        elif record.participant != tournament.participants[record.entry]:
+            self._fault(entry, f"entry {record.entry} is another participant's")
+        if record.fee_cents != tournament.rules.entries.fee_cents:
+            self._fault(entry, f"{record.fee_cents} cents are refunded, which is not the fee")
+        tournament.void.add(record.entry)
+
+    def _begin_round(self, entry: StoredEntry, record: entries.RoundBegun) -> None:
+        """Check that the rules have the round and the entry may play it, and derive its purse."""
+        tournament, position = self._tournament, read_position(entry)
+        if tournament is None:
+            return
+        rules = tournament.rules
+        if record.round > len(rules.rounds):
+            self._fault(entry, f"the rules have {len(rules.rounds)} rounds, not {record.round}")
+            return
+        terms = rules.rounds[record.round - 1]
+        if record.points != terms.points:
+            self._fault(entry, f"{record.points} points are given, by the rules {terms.points}")
+        named = tournament.participants.setdefault(record.entry, record.participant)
+        if named != record.participant or record.entry in tournament.void:
+            self._fault(entry, f"entry {record.entry} is void, or another participant's")
+        before = tournament.endings.get((record.entry, record.round))
+        may_repeat = before == "interrupted" and rules.interrupted == "replay"
+        if before is not None and not may_repeat:
+            self._fault(entry, f"round {record.round} of entry {record.entry} is over")
+        purse = Purse(
+            entry=record.entry,
+            participant=record.participant,
+            round=record.round,
+            bet_credits=rules.machines[0].bet,
+            games_most=terms.games or 0,
+            minutes=terms.minutes or 0,
+        )
+        self._compare_purse(entry, purse)
+        self._purses[position] = purse
+
+    def _end_round(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
+        """Check that the result of a round is what its games have given."""
+        tournament, position = self._tournament, read_position(entry)
+        purse = self._purses.get(position)
+        if purse is None:
+            return
+        derived = (
+            purse.entry,
+            purse.participant,
+            purse.round,
+            purse.won_points,
+            purse.best_points,
+            purse.games,
+        )
+        recorded = (
+            record.entry,
+            record.participant,
+            record.round,
+            record.points,
+            record.best_game,
+            record.games,
+        )
+        if recorded != derived:
+            self._fault(entry, f"the result of the round is recorded as {recorded}, its games give {derived}")
+        if (record.status == "complete") is bool(record.persons and record.reason):
+            self._fault(entry, "a round ends by itself, or staff end it as interrupted or failed and say why")
+        after = replace(purse, ending=record.status, table=None)
+        self._compare_purse(entry, after)
+        self._purses[position] = after
+        if tournament is not None:
+            tournament.endings[record.entry, record.round] = record.status
+
+    # ------------------------------------------------------------------ games
+    def _start_game(self, entry: StoredEntry, game: GameRecord) -> None:
+        """Check a game's wager against its purse, and replay its first step."""
+        position = read_position(entry)
+        purse = self._purses.get(position)
+        if purse is not None:
+            if (game.bet_credits, game.wager.credits, game.table) != (
+                purse.bet_credits,
+                purse.bet_credits,
+                purse.table,
+            ):
+                self._fault(entry, f"its wager is not {purse.bet_credits} points on the table of its purse")
+            if purse.games_most and purse.games >= purse.games_most:
+                self._fault(entry, f"the round has only {purse.games_most} games")
+            self._purses[position] = self._start_clock(entry, purse)
+        self._plays[position] = play = _Play(game)
+        self._replay(entry, play)
+
+    def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
+        """Return the purse after a game's start: the first game of a round with a time sets its end."""
+        stored = entry.state.get(format_storage_key("purse", read_position(entry)))
+        if not purse.minutes or purse.until:
+            if stored is not None:
+                self._fault(entry, "it changes the purse, whose time runs already or is not limited")
+            return purse
+        recorded = None if stored is None else from_json(Purse, stored, "state.purse")
+        if recorded is None or not recorded.until or replace(recorded, until="") != purse:
+            self._fault(entry, "the first game of a round with a time does not start its time")
+            return purse
+        return recorded
+
+    def _continue_game(self, entry: StoredEntry, choice: GameChoice) -> None:
+        """Replay a game with one more choice, which stakes exactly what its decision costs."""
+        play = self._plays.get(read_position(entry))
+        if play is None:
+            return
+        play.game = play.game.with_step(choice)
+        self._replay(entry, play, choice)
+
+    def _replay(self, entry: StoredEntry, play: _Play, choice: GameChoice | None = None) -> None:
+        """Replay a game up to its last step, ``choice`` or its first one, and compare the result with the record."""
+        game = play.game
+        definition = self._games.find(game.game.id, game.game.digest) if play.replays else None
+        if definition is None:
+            if play.replays:
+                self._fault(entry, f"no definition of {game.game.id} is available")
+            play.replays = False
+            return
+        try:
+            if choice is None and definition.at(game.table).wager(
+                game.wager.credits, **game.wager.options
+            ) != (game.wager):
+                self._fault(entry, "the game does not accept its wager")
+            conversation = Conversation(definition, game.wager, game.table)
+            decision = None
+            for step in game.steps:
+                decision, draw = conversation.decision, ReplayDraw(step.draws)
+                conversation.advance(draw, None if step.choice is None else Choice(step.choice))
+                draw.finish()
+        except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as why:
+            self._fault(entry, f"its draws cannot be played: {why}")
+            play.replays = False
+            return
+        costs = 0 if decision is None or choice is None else decision.adds(choice.choice)
+        if choice is not None and choice.staked_credits != costs:
+            self._fault(entry, f"the choice stakes {choice.staked_credits} points, but costs {costs}")
+        if conversation.outcome != game.outcome:
+            self._fault(entry, "the outcome differs from the one its recorded draws give")
+
+    def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
+        """Check that the end of a game books what its outcome gives, and derive its purse."""
+        position = read_position(entry)
+        play, purse = self._plays.pop(position, None), self._purses.get(position)
+        if play is None or purse is None:
+            return
+        self.replayed += 1
+        outcome = play.game.outcome
+        if outcome is None:
+            self._fault(entry, "it ends a game that is not decided yet")
+            return
+        due = (outcome.win_credits - outcome.push_credits, outcome.push_credits)
+        if (record.won_points, record.push_points) != due:
+            self._fault(
+                entry, f"the game won and returned {due}, recorded {record.won_points, record.push_points}"
+            )
+        after = replace(
+            purse,
+            games=purse.games + 1,
+            won_points=purse.won_points + due[0],
+            best_points=max(purse.best_points, due[0]),
+            table=outcome.table,
+            last=LastGame(
+                play_id=record.play_id, win_cents=outcome.win_credits * play.game.denomination_cents
+            ),
+        )
+        self._compare_purse(entry, after)
+        self._purses[position] = after
+
+    def _void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
+        """Check that a void game returns all its stakes, or none of them."""
+        play = self._plays.pop(read_position(entry), None)
+        if play is None:
+            return
+        staked = play.game.bet_credits + play.game.raised_credits
+        if record.refund_points not in {0, staked}:
+            self._fault(entry, f"{record.refund_points} points are returned of a stake of {staked}")
+        if play.game.outcome is not None and play.replays:
+            self._fault(entry, "the game is decided, and may not be void")
+
+    def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
+        """Report a fault unless the entry stores the derived purse."""
+        stored = entry.state.get(format_storage_key("purse", read_position(entry)))
+        recorded = None if stored is None else from_json(Purse, stored, "state.purse")
+        if recorded != expected:
+            self._fault(entry, f"its purse is stored as {recorded}, expected {expected}")
