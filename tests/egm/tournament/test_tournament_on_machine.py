@@ -201,7 +201,7 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
     assert room.notice == "refused.tournament"
     port = HostTransfers(room.engine, room.happen)
     for kind in (TransferKind.IN, TransferKind.OUT):
-        assert not port.possible(kind)
+        assert not port.can_execute(kind)
     order = Order(identifier="T-1", kind=TransferKind.IN, cents={CreditKind.CASHABLE: 100})
     port.order(order, asset_number=4711, key=b"", if_locked=False)
     assert port.last.status is not TransferStatus.FULL
@@ -212,7 +212,7 @@ def test_no_money_comes_in_or_goes_out_and_the_player_is_told_why(hall):
     assert room.state is State.PLAYING
     room.offer(500)
     assert room.hands.orders[-1] == ("return", 3)
-    assert not port.possible(TransferKind.IN)
+    assert not port.can_execute(TransferKind.IN)
     assert room.credit_cents == 0
 
 
