@@ -45,6 +45,7 @@ from paytables.errors import (
     ChoiceError,
     DefinitionError,
     PaytableError,
+    RefusedRoundError,
     ReplayError,
     WagerError,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "Play",
     "PrizeInKind",
     "RecordingDraw",
+    "RefusedRoundError",
     "Remark",
     "ReplayDraw",
     "ReplayError",

@@ -144,12 +144,14 @@ class Felt(_Message):
     ``first``: the spots of which one must have a bet before any other. ``plays``: whether the bet on a spot
     is active (on or off), if the player chooses that. ``point``: the point at craps. ``spots``: current odds
     and limits that differ from those published, within the jurisdiction's limits. ``bank`` and ``banco``: the
-    seat to which the bank is offered first, and the least that it must stake to keep it.
+    seat to which the bank is offered first, and the least that it must stake to keep it. ``button``: the seat to
+    which a poker room's button is offered first.
     """
 
     point: int | None = None
     bank: int | None = None
     banco: int = 0
+    button: int | None = None
     first: tuple[str, ...] = ()
     plays: dict[str, bool] = {}
     spots: dict[str, SpotNow] = {}

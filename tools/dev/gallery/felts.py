@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from egm.kernel.messages import Decision, Felt, GameView, Play
+from egm.play.showing import list_answer_costs
 from egm.screen.cloth import list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
@@ -158,9 +159,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
             kind=played.decision.kind,
             options=played.decision.options,
             display={"kind": "table", **played.decision.prompt},
-            costs={
-                str(each): cost for each in played.decision.options if (cost := played.decision.adds(each))
-            },
+            costs=list_answer_costs(played.decision),
             cues=tuple(cue.to_json() for cue in played.cues),
             settlements=tuple(each.to_json() for each in played.settlements),
         )
