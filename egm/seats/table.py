@@ -24,7 +24,6 @@ from egm.play.rules import MAY_PLAY
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
 from paytables import RefusedRoundError, Wager, WagerError
 
-
 _NOT_ACCEPTED: Final = Notice(code="bets_not_taken", severity="warning")
 
 

@@ -9,7 +9,7 @@ The hole cards of a seat are face down for all others, until the showdown. There
 bet shows first, then the others clockwise (s. 67.102); a bet that nobody calls wins without one (s. 67.103).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ from typing import Final, Self
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.cards.card import Card, Shoe, format_card
 from paytables.cards.ranking import FIVE, Ranking, find_category
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Remark, Spot, Wager
+from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Remark, Spot, Step, Wager
 from paytables.errors import RefusedRoundError
 from paytables.layout import Layout
 from paytables.poker.pays import NAMES
@@ -211,43 +211,46 @@ class RoomRules(SeatedRules):
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a game: forced bets, deals and betting rounds, the showdown, the pots. Raises WagerError."""
         order = self._find_order(bets)
-        data, shoe = self.definition, Shoe.of(1)
         players = [Player(bet.seat, bet.credits) for bet in order]
-        betting = Betting(players, data.find_sizes(0))
-        button = players[-1].seat
+        betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
         hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
-        first = self._post_forced_bets(betting)
-        rounds = 0
-        for number, deal in enumerate(data.deal):
-            if len(betting.live) < LEAST_SEATS:
-                break
-            for player in players * deal.hole:
-                if not player.is_folded:
-                    yield hands.deal(player.seat, shoe, draw)
-            for _ in range(deal.board):
-                yield hands.deal_board(shoe, draw)
-            if number:
-                betting.start_round(data.find_sizes(number), 0)
-            else:
-                betting.turn = first
-            rounds = number + 1
-            while (player := betting.find_next_player()) is not None:
-                decision = self._build_decision(betting, player, hands)
-                betting.act(player, str(decision.check((yield decision))))
+        rounds = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled()
         strengths = self._rank_hands(hands)
-        pots = self._build_pots(betting, rounds)
         if len(strengths) > 1:
             for seat in _list_showdown_seats(betting, strengths):
                 yield from hands.show(seat, find_category(strengths[seat]))
-        hands.is_settled = True
+        pots = self._build_pots(betting, rounds)
         awards = award_pots(pots, strengths, [player.seat for player in players])
-        for bet in sorted(order, key=lambda bet: bet.seat):
-            player = next(player for player in players if player.seat == bet.seat)
+        hands.is_settled = True
+        for bet, player in sorted(zip(order, players, strict=True), key=lambda pair: pair[0].seat):
             yield from settle_stack(bet, player, awards.get(bet.seat))
         commission = sum(pot.commission for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
-        return Outcome(display=display, table={BUTTON: (button + 1) % data.table.seats})
+        return Outcome(display=display, table={BUTTON: (button + 1) % self.definition.table.seats})
+
+    def _play_betting_rounds(self, hands: _Hands, draw: Draw) -> Generator[Step, Choice | None, int]:
+        """Take the forced bets, then deal and ask, until all is dealt or one player is left.
+
+        Return the number of betting rounds for which cards were dealt.
+        """
+        betting, shoe = hands.betting, Shoe.of(1)
+        first = self._post_forced_bets(betting)
+        for number, deal in enumerate(self.definition.deal):
+            if len(betting.live) < LEAST_SEATS:
+                return number
+            for player in betting.live * deal.hole:
+                yield hands.deal(player.seat, shoe, draw)
+            for _ in range(deal.board):
+                yield hands.deal_board(shoe, draw)
+            if number:
+                betting.start_round(self.definition.find_sizes(number), 0)
+            else:
+                betting.turn = first
+            while (asked := betting.find_next_player()) is not None:
+                decision = self._build_decision(betting, asked, hands)
+                betting.act(asked, str(decision.check((yield decision))))
+        return len(self.definition.deal)
 
     def _post_forced_bets(self, betting: Betting) -> int:
         """Take the antes and blinds; return the index of the player who acts first.

@@ -163,16 +163,16 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
         ante = f", mise initiale {blinds.ante:,}" if blinds.ante else ""
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
-            f"En crédits : avoir de {stack.least} à {stack.most} ; mises à l'aveuglette {blinds.small} et {blinds.big}{ante}",
+            f"Crédits : avoir de {stack.least} à {stack.most} ; à l'aveuglette {blinds.small} et {blinds.big}{ante}",
             limit,
-            f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers, au plus {commission.most} crédits par partie",
+            f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
         )
     ante = f", ante {blinds.ante:,}" if blinds.ante else ""
     return (
         f"Hands, highest first: {names}",
         f"In credits: table stakes of {stack.least} to {stack.most}; blind bets {blinds.small} and {blinds.big}{ante}",
         limit,
-        f"Commission: {commission.percent}% of each pot, in whole credits, at most {commission.most} credits of a game",
+        f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
     )
 
 
