@@ -14,7 +14,10 @@ from paytables.analysis import (
     compute_mystery_rate,
 )
 from paytables.contract import (
+    ALL_STAKED,
+    SEATS_DECIDE,
     SINGLE_SPOT,
+    STAKES_RETURNED,
     WHEEL_DECIDES,
     Bet,
     Choice,
@@ -64,8 +67,11 @@ from paytables.game import (
 )
 
 __all__ = [
+    "ALL_STAKED",
     "FAMILIES",
+    "SEATS_DECIDE",
     "SINGLE_SPOT",
+    "STAKES_RETURNED",
     "WHEEL_DECIDES",
     "Analysis",
     "AnalysisError",

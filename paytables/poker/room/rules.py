@@ -21,15 +21,16 @@ from paytables.cards.card import Card, Shoe, format_card
 from paytables.cards.ranking import FIVE, Ranking, find_category
 from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Remark, Spot, Step, Wager
 from paytables.errors import RefusedRoundError
-from paytables.layout import Layout
+from paytables.layout import Layout, push_bet
 from paytables.poker.pays import NAMES
 from paytables.poker.room.betting import CALL, CHECK, Betting, Player
 from paytables.poker.room.figures import analyse_stack
-from paytables.poker.room.pots import Pot, award_pots, build_pots, settle_stack
+from paytables.poker.room.pots import NOT_PLAYED, Pot, award_pots, build_pots, settle_stack
 from paytables.poker.room.schema import STACK, RoomDefinition
 from paytables.seating import (
     FACE_DOWN,
     SeatedRules,
+    ask_whether_all_staked,
     describe_owner,
     format_hand_id,
     list_seat_hands,
@@ -214,6 +215,9 @@ class RoomRules(SeatedRules):
         players = [Player(bet.seat, bet.credits) for bet in order]
         betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
         hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
+        if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
+            yield from (push_bet(bet, NOT_PLAYED) for bet in order)
+            return Outcome(display=hands.to_json(), table={BUTTON: self.button})
         rounds = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled()
         strengths = self._rank_hands(hands)
