@@ -32,7 +32,7 @@ from paytables.contract import Bet, Decision, Draw, Outcome, Play, Settlement, W
 from paytables.definition import PositiveInt
 from paytables.errors import RefusedRoundError
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
-from paytables.seating import SeatedRules, may_see
+from paytables.seating import SeatedRules, ask_whether_all_staked, may_see
 
 BANK: Final = "bank"
 BANCO: Final = "banco"
@@ -277,10 +277,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: return what is not covered, deal both hands, draw, settle. Raises WagerError."""
         coup, rules = self.arrange(bets), self.definition.shoe
+        felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
+        if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
+            yield from (push_bet(bet, NOT_COVERED) for bet in bets)
+            shoe_before = self.table if isinstance(self.table, Mapping) else {}
+            return Outcome(display=felt.to_json(), table={**shoe_before, BANK: self.turn.to_json()})
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         yield from coup.returned
-        felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
         for name in (HAND, BANK, HAND, BANK):
             yield felt.deal(name, shoe, draw)
         points, banks = felt.count_points(HAND), felt.count_points(BANK)
