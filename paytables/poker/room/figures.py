@@ -2,7 +2,8 @@
 
 What a player wins depends on the others. The certified figure is the commission (:attr:`RoomRules.levy`). The
 return is stated of one play that can be counted: two players with equal table stakes, of whom the button calls
-the big blind and both check to the showdown. Both hands are dealt alike, so each wins as often as the other.
+the big blind and both check to the showdown. Both hands are dealt alike, so each wins as often as the other. The
+highest win is that of any play: as much from each other seat as the player has.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,10 @@ from paytables.poker.room.schema import STACK, RoomDefinition
 #: The chance that two hands of two hole cards and a board of five are equal: of all deals, counted.
 HOLDEM_TIES: Final = Fraction(113_130_263_816, 2_781_381_002_400)
 _OWN, _OTHER = 0, 1
-_STRATEGY: Final = "call the big blind, then check, against one player who checks"
+_NOTE: Final = (
+    "players play against each other: the return is that of the button, who calls the big blind and then checks "
+    "against one player who checks"
+)
 
 
 def find_tie_chance(definition: RoomDefinition) -> Fraction:
@@ -36,7 +40,11 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
     bets = {STACK: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
     found = analyse_cases(STACK, Wager(stack, {"bets": bets}), _iter_cases(definition, stack), depth)
-    return replace(found, options=options, table={"button": _OWN}, strategy=_STRATEGY)
+    found = replace(found, options=options, table={"button": _OWN}, notes=(_NOTE,))
+    if found.max_win_credits is None:
+        return found
+    most = stack * definition.table.seats
+    return replace(found, max_win_credits=most, max_win_probability=None)
 
 
 def _iter_cases(definition: RoomDefinition, stack: int) -> Iterator[Case]:

@@ -158,22 +158,27 @@ class RoomDefinition(TableDefinition):
 def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     names = ", ".join(NAMES[category][code == "fr"] for category in FIVE.categories)
     blinds, commission, limit = data.blinds, data.commission, _format_limit(data, code)
-    stack = data.stack.limits
+    stack, forced = data.stack.limits, f"{blinds.small} %s {blinds.big}"
     if code == "fr":
-        ante = f", mise initiale {blinds.ante:,}" if blinds.ante else ""
+        forced = forced % "et" + (f", mise initiale {blinds.ante}" if blinds.ante else "")
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
-            f"Crédits : avoir de {stack.least} à {stack.most} ; à l'aveuglette {blinds.small} et {blinds.big}{ante}",
+            f"Crédits : avoir de {_group(stack.least)} à {_group(stack.most)} ; à l'aveuglette {forced}",
             limit,
             f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
         )
-    ante = f", ante {blinds.ante:,}" if blinds.ante else ""
+    forced = forced % "and" + (f", ante {blinds.ante}" if blinds.ante else "")
     return (
         f"Hands, highest first: {names}",
-        f"In credits: table stakes of {stack.least} to {stack.most}; blind bets {blinds.small} and {blinds.big}{ante}",
+        f"In credits: table stakes of {stack.least:,} to {stack.most:,}; blind bets {forced}",
         limit,
         f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
     )
+
+
+def _group(number: int) -> str:
+    """Return a number with its thousands separated as in French."""
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _format_limit(data: RoomDefinition, code: str) -> str:
