@@ -42,6 +42,7 @@ from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
 from egm.staff.keys import StaffKey
 from paytables import Depth, Game, analyse
+from paytables.wording import format_percent
 
 #: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
 _LAMPS = (
@@ -206,6 +207,7 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
         art=build_game_art(game),
         chances=resident.chances,
         returns=dict(resident.returns),
+        levy_percent="" if game.rules.levy is None else format_percent(game.rules.levy),
         main_bet=next(iter(resident.returns), ""),
     )
 

@@ -532,7 +532,8 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         )
         key = "felt.only" if lowest == maximum else "felt.limits"
         words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=lowest, most=maximum)]
-        figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
+        game = stage.view.game
+        figure = None if game is None or game.levy_percent else game.returns.get(group)
         if figure is not None:
             words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.decimal(figure)))
         low = Style("text", "caption", "text")

@@ -40,7 +40,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
     bets = {STACK: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
     found = analyse_cases(STACK, Wager(stack, {"bets": bets}), _iter_cases(definition, stack), depth)
-    found = replace(found, options=options, table={"button": _OWN}, notes=(_NOTE,))
+    found = replace(found, prizes=(), options=options, table={"button": _OWN}, notes=(_NOTE,))
     if found.max_win_credits is None:
         return found
     most = stack * definition.table.seats

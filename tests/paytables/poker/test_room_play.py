@@ -7,15 +7,20 @@ from fractions import Fraction
 import pytest
 
 from paytables import (
+    ALL_STAKED,
+    SEATS_DECIDE,
+    STAKES_RETURNED,
     BeyondReach,
     Choice,
     Decision,
     DefinitionError,
+    RecordingDraw,
     RefusedRoundError,
     Round,
     Settlement,
     analyse,
     build_game,
+    drive,
     load_game,
 )
 from paytables.cards import Shoe, parse_cards
@@ -317,7 +322,7 @@ def combine(game, stacks, seat):
 
 
 def play(game, wager, cards, *options):
-    """Play a game of these cards with these answers, then checks; its steps and its outcome."""
+    """Play a game of these cards with these answers of its seats, then checks; its steps and its outcome."""
     answers, steps, choice = iter(options), [], None
     generator = game.play(wager, Dealt(cards))
     while True:
@@ -325,7 +330,9 @@ def play(game, wager, cards, *options):
             step = generator.send(choice)
         except StopIteration as end:
             return steps, end.value
-        choice = Choice(next(answers, step.unanswered)) if isinstance(step, Decision) else None
+        choice = None
+        if isinstance(step, Decision):
+            choice = Choice(step.unanswered if step.kind == SEATS_DECIDE else next(answers, step.unanswered))
         steps.append(step)
 
 
@@ -403,9 +410,9 @@ def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the
     steps, outcome = play(
         game, combine(game, stacks, 1), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
     )
-    asked = [step.seat for step in steps if isinstance(step, Decision)]
-    assert asked == [7, 1, 1, 7, 1, 7, 1, 7]
-    assert [step.prompt["staked"] for step in steps if isinstance(step, Decision)][:2] == [4, 8]
+    _, *asked = (step for step in steps if isinstance(step, Decision))
+    assert [step.seat for step in asked] == [7, 1, 1, 7, 1, 7, 1, 7]
+    assert [step.prompt["staked"] for step in asked[:2]] == [4, 8]
     assert outcome.table == {"button": 8}
 
 
@@ -415,9 +422,20 @@ def test_all_table_stakes_come_back_where_a_game_cannot_end():
     wager = combine(game, THREE, 0)
     round_ = Round(game.play(wager, Dealt(CARDS)), wager)
     round_.advance()
-    for option in ("raise", "call", "fold", "bet"):
+    for option in (ALL_STAKED, "raise", "call", "fold", "bet"):
         round_.advance(Choice(option))
     assert [(bet.seat, bet.credits) for bet in round_.list_undecided_stakes()] == [(0, 400)]
+
+
+@pytest.mark.requirement("S-32")
+def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_staked(seeded_draw):
+    game, draw = NO_LIMIT.at({"button": 4}), RecordingDraw(seeded_draw(1))
+    wager = combine(game, THREE, 5)
+    outcome = drive(game.play(wager, draw), wager, [Choice(STAKES_RETURNED)])
+    assert [(each.name, each.credits, each.staked) for each in outcome.settlements] == [
+        ("not played", 160, 160)
+    ]
+    assert (outcome.table, draw.records) == ({"button": 4}, [])
 
 
 @pytest.mark.requirement("S-32")

@@ -19,6 +19,7 @@ from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Game, Wager, load_game
+from paytables import Decision as Question
 from paytables.contract import Round
 from paytables.seating import SeatedRules
 from tools.dev.gallery import Walk
@@ -135,6 +136,12 @@ def wager_of(view: View, game: Game) -> Wager:
     return game.wager(max(game.bet_options))
 
 
+def _choose_answer(decision: Question) -> Choice:
+    """Return the answer that is drawn: of a poker room's bets to call or check, of cards to hold all but the last."""
+    first = decision.options[-2 if decision.kind == "hold" else 0]
+    return Choice(decision.prompt.get("reference", first))
+
+
 def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
     """Yield a round of this wager: its animation, the decisions of its seat and its settlement."""
     assert view.snapshot is not None
@@ -151,7 +158,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     asked = 0
     while played.decision is not None:
         if played.decision.seat != (wager.seat or 0):
-            played.advance(Choice(played.decision.options[0]))
+            played.advance(_choose_answer(played.decision))
             continue
         asked += 1
         question = Decision(
@@ -169,7 +176,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
         began = view.show.began if view.show is not None else view.now
         view = replace(view, now=began + line.rolled + 0.1)
         yield f"asks-{question.kind}-{asked}", view
-        played.advance(Choice(question.options[-2 if question.kind == "hold" else 0]))
+        played.advance(_choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
     cents = outcome.win_credits * UNIT_CENTS
