@@ -6,7 +6,6 @@ the big blind and both check to the showdown. Both hands are dealt alike, so eac
 highest win is that of any play: as much from each other seat as the player has.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -28,32 +27,59 @@ _NOTE: Final = (
 )
 
 
-def find_tie_chance(definition: RoomDefinition) -> Fraction:
-    """Return the chance that two players have equal hands. Raises BeyondReach for a deal that is not counted."""
-    if (definition.hole_count, definition.board_count, definition.uses) != (2, 5, None):
-        raise BeyondReach("the chance of equal hands is counted for two hole cards and a board of five only")
-    return HOLDEM_TIES
+def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
+    """Return the chance that two players have equal hands, or None for a deal of which it is not counted."""
+    is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
+    return HOLDEM_TIES if is_holdem else None
 
 
 def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
-    """Return the figures of table stakes of ``stack`` credits: of calling and checking against one other player."""
+    """Return the figures of table stakes of ``stack`` credits: of calling and checking against one other player.
+
+    If the chance of equal hands is not counted, they are the return and the highest win. Raises BeyondReach if the
+    return depends on that chance, because the pot of the two is odd.
+    """
     bets = {STACK: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
-    found = analyse_cases(STACK, Wager(stack, {"bets": bets}), _iter_cases(definition, stack), depth)
+    wager, tie = Wager(stack, {"bets": bets}), _find_tie_chance(definition)
+    cases = _build_cases(definition, stack, Fraction(0) if tie is None else tie)
+    if tie is None:
+        _check_equal_shares(cases)
+    counted = depth if tie is not None else Depth.RETURN
+    found = analyse_cases(STACK, wager, cases, counted)
     found = replace(found, prizes=(), options=options, table={"button": _OWN}, notes=(_NOTE,))
-    if found.max_win_credits is None:
+    if depth is Depth.RETURN:
         return found
-    most = stack * definition.table.seats
-    return replace(found, max_win_credits=most, max_win_probability=None)
+    return replace(found, max_win_credits=stack * definition.table.seats, max_win_probability=None)
 
 
-def _iter_cases(definition: RoomDefinition, stack: int) -> Iterator[Case]:
-    """Yield the three results of the own seat: its hand is higher, equal or lower."""
-    tie = find_tie_chance(definition)
+def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[Case]:
+    """Return the three results of the own seat: its hand is higher, equal or lower."""
     bet_credits = definition.blinds.big + definition.blinds.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.take(pots)
     player = Player(_OWN, stack - bet_credits, total=bet_credits)
-    for own_strength, chance in ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2)):
-        awards = award_pots(pots, {_OTHER: 1, _OWN: own_strength}, (_OTHER, _OWN))
-        yield Case(chance, [*settle_stack(Bet(STACK, stack), player, awards.get(_OWN))])
+    results = ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2))
+    return [
+        Case(
+            chance,
+            [
+                *settle_stack(
+                    Bet(STACK, stack),
+                    player,
+                    award_pots(pots, {_OTHER: 1, _OWN: own_strength}, (_OTHER, _OWN)).get(_OWN),
+                )
+            ],
+        )
+        for own_strength, chance in results
+    ]
+
+
+def _check_equal_shares(cases: list[Case]) -> None:
+    """Raise BeyondReach if equal hands do not return the mean of a higher and a lower hand."""
+    won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
+    if 2 * shared != won + lost:
+        raise BeyondReach(
+            "the return depends on how often two hands are equal, which is counted for two hole cards and a board "
+            "of five only: choose blinds whose pot of two can be divided"
+        )

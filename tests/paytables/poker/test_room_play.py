@@ -30,7 +30,7 @@ from paytables.poker.room.figures import HOLDEM_TIES
 from paytables.poker.room.pots import CommissionRules, award_pots, build_pots
 from tests.paytables.poker.room_by_the_text import Books, best
 
-GAME, SEATS, BACK = "quebec-texas-holdem-room", 9, "??"
+GAME, OMAHA, SEATS, BACK = "quebec-texas-holdem-room", "quebec-omaha-room", 9, "??"
 BUTTON = {"en": "Button", "fr": "Rondelle"}
 
 
@@ -47,6 +47,7 @@ SHORT = {"least": 11, "most": 400}
 NO_LIMIT = load_game(GAME)
 VARIANTS = {
     "no limit": lambda: NO_LIMIT,
+    "Omaha": lambda: load_game(OMAHA),
     "pot limit": lambda: changed(limit={"kind": "pot"}),
     "fixed limit": lambda: changed(
         limit={"kind": "fixed", "bets": [8, 8, 16, 16], "raises": 4}, stack={"limits": SHORT}
@@ -121,7 +122,8 @@ def hold_game(game, draw, seen):
         books.street(books.number + 1)
     alive = books.alive()
     cards = dict(zip(sorted(stacks), (hand["cards"] for hand in hands), strict=True))
-    worths = {seat: best(cards[seat], board["cards"]) if len(alive) > 1 else 0 for seat in alive}
+    uses = game.rules.definition.uses
+    worths = {seat: best(cards[seat], board["cards"], uses) if len(alive) > 1 else 0 for seat in alive}
     back, kept, paid, commission = books.settle(worths, len(board["cards"]))
     found = {seat: Counter() for seat in stacks}
     staked = Counter()
@@ -445,6 +447,18 @@ def test_one_player_plays_no_game(seeded_draw):
     assert (refused.value.notice, refused.value.values) == ("too_few_players", {"count": 2})
 
 
+@pytest.mark.requirement("S-34")
+def test_a_hand_of_omaha_has_exactly_two_of_the_hole_cards():
+    rank = load_game(OMAHA).rules.rank_cards
+    board = parse_cards("2h 7h 9h Kh 3c")
+    assert rank(parse_cards("Ah Ac As Kd"), board) < rank(
+        parse_cards("Ah 4h 5c 6c"), board
+    )  # one heart is no flush
+    assert rank(parse_cards("As Ac Ad Ah"), board) == rank(
+        parse_cards("As Ac 4d 5d"), board
+    )  # a pair of aces
+
+
 # ---------------------------------------------------------------------------------- the definition, the table
 @pytest.mark.parametrize(
     "table", [{}, {"button": 9}, {"button": True}, {"button": 0, "shoe": {}}, {"seat": 1}, [0]]
@@ -488,6 +502,9 @@ def test_the_certified_figure_is_the_commission_and_the_return_that_of_two_who_c
     assert bet.options["others"] == {"1": {"stack": 160}}
 
 
-def test_no_figures_are_stated_of_a_deal_that_is_not_counted():
-    with pytest.raises(BeyondReach, match="two hole cards"):
+def test_of_a_deal_that_is_not_counted_the_return_is_stated_where_equal_hands_share_equally():
+    (bet,) = analyse(load_game(OMAHA)).bets
+    assert bet.rtp == 1 - Fraction(2, 2) / 200  # of 20 credits two are taken, one from each
+    assert (bet.variance, bet.distribution, bet.max_win_credits) == (None, None, 9 * 200)
+    with pytest.raises(BeyondReach, match="how often two hands are equal"):
         analyse(changed(deal=[{"hole": 4}, {"board": 3}, {"board": 1}, {"board": 1}], uses=2))
