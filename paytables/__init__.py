@@ -14,7 +14,10 @@ from paytables.analysis import (
     compute_mystery_rate,
 )
 from paytables.contract import (
+    ALL_STAKED,
+    SEATS_DECIDE,
     SINGLE_SPOT,
+    STAKES_RETURNED,
     WHEEL_DECIDES,
     Bet,
     Choice,
@@ -45,6 +48,7 @@ from paytables.errors import (
     ChoiceError,
     DefinitionError,
     PaytableError,
+    RefusedRoundError,
     ReplayError,
     WagerError,
 )
@@ -63,8 +67,11 @@ from paytables.game import (
 )
 
 __all__ = [
+    "ALL_STAKED",
     "FAMILIES",
+    "SEATS_DECIDE",
     "SINGLE_SPOT",
+    "STAKES_RETURNED",
     "WHEEL_DECIDES",
     "Analysis",
     "AnalysisError",
@@ -91,6 +98,7 @@ __all__ = [
     "Play",
     "PrizeInKind",
     "RecordingDraw",
+    "RefusedRoundError",
     "Remark",
     "ReplayDraw",
     "ReplayError",

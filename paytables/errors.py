@@ -23,6 +23,18 @@ class WagerError(PaytableError):
     """A wager that the game does not offer: what was requested and what is offered."""
 
 
+class RefusedRoundError(WagerError):
+    """A round that the seats with bets cannot play together.
+
+    ``notice`` is the code of the text that tells the players why, and ``values`` has the numbers in that text.
+    """
+
+    def __init__(self, notice: str, reason: str, **values: int) -> None:
+        self.notice = notice
+        self.values = values
+        super().__init__(reason)
+
+
 class ChoiceError(PaytableError):
     """A player's choice that is missing or is not among the options of its decision."""
 

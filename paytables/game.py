@@ -48,6 +48,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "pai-gow": "paytables.poker.tiles",
     "pai-gow-poker": "paytables.poker.paigow",
     "poker": "paytables.poker.table",
+    "poker-room": "paytables.poker.room",
     "red-dog": "paytables.bank.red_dog",
     "reels": "paytables.reels",
     "roulette": "paytables.roulette",

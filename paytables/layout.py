@@ -27,7 +27,7 @@ from paytables.tableless import Tableless
 from paytables.wording import format_count
 
 #: The maximum number of seats in one round.
-SEATS_MOST: Final = 8
+SEATS_MOST: Final = 9
 ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
 
 

@@ -5,9 +5,22 @@ dealt. It holds the money of its own seat only, and of the other hands it shows 
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
-from paytables.contract import Bet, Draw, Play, Wager, view_of_seat
+from paytables.contract import (
+    ALL_STAKED,
+    NO_SEAT,
+    SEATS_DECIDE,
+    STAKES_RETURNED,
+    Bet,
+    Choice,
+    Decision,
+    Draw,
+    Play,
+    Step,
+    Wager,
+    view_of_seat,
+)
 from paytables.layout import TableRules
 
 #: A card that lies face down.
@@ -86,3 +99,17 @@ def describe_owner(seat: int, viewer: int | None) -> dict[str, object]:
 def may_see(seat: int, viewer: int | None) -> bool:
     """Return whether the viewer of a round may see the cards that are dealt face down to a seat."""
     return viewer is None or seat == viewer
+
+
+def ask_whether_all_staked(
+    display: Mapping[str, object], viewer: int | None
+) -> Generator[Step, Choice | None, bool]:
+    """Ask the table, before anything is drawn, whether the round is played; return False if not all have staked.
+
+    Players against each other win each other's stakes. If the power fails while the games of a round start, some
+    stakes are not wagered, and the round returns those that are. One player who plays all seats stakes at once.
+    """
+    if viewer is None:
+        return True
+    decision = Decision(SEATS_DECIDE, (ALL_STAKED, STAKES_RETURNED), display, seat=NO_SEAT)
+    return bool(decision.check((yield decision)) == ALL_STAKED)

@@ -46,6 +46,7 @@ from egm.tournament.games import find_purse_bet
 from egm.tournament.installed import is_in_tournament
 from egm.tournament.view import build_tournament_view, find_last_purse_game
 from paytables import Depth, Game, analyse
+from paytables.wording import format_percent
 
 #: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
 _LAMPS = (
@@ -217,6 +218,7 @@ def build_game_view(resident: InstalledGame, *, advice: bool = True) -> GameView
         art=build_game_art(game),
         chances=resident.chances,
         returns=dict(resident.returns),
+        levy_percent="" if game.rules.levy is None else format_percent(game.rules.levy),
         main_bet=next(iter(resident.returns), ""),
     )
 

@@ -112,6 +112,8 @@ class GameView(_Message):
     chances: tuple[Chances, ...] = ()
     returns: dict[str, str] = {}
     """The return of each group of a table's bets, percent; ``return_percent`` is the lowest of them."""
+    levy_percent: str = ""
+    """What the house levies if players play against each other; it is stated instead of the returns."""
     main_bet: str = ""
     """The group of a table's main bet; side bets do not represent the game."""
     offered: bool = True
@@ -144,12 +146,14 @@ class Felt(_Message):
     ``first``: the spots of which one must have a bet before any other. ``plays``: whether the bet on a spot
     is active (on or off), if the player chooses that. ``point``: the point at craps. ``spots``: current odds
     and limits that differ from those published, within the jurisdiction's limits. ``bank`` and ``banco``: the
-    seat to which the bank is offered first, and the least that it must stake to keep it.
+    seat to which the bank is offered first, and the least that it must stake to keep it. ``button``: the seat to
+    which a poker room's button is offered first.
     """
 
     point: int | None = None
     bank: int | None = None
     banco: int = 0
+    button: int | None = None
     first: tuple[str, ...] = ()
     plays: dict[str, bool] = {}
     spots: dict[str, SpotNow] = {}

@@ -14,7 +14,19 @@ _TIMES: Final = "\u00d7"
 #: The names of settlements that have a text of the screen, ``felt.as_...``; all others are pays of the game itself.
 SETTLED: Final = frozenset(
     {
-        *("won", "lost", "push", "half", "half won", "freed", "insured", "void", "taken down", "not covered"),
+        *(
+            "won",
+            "lost",
+            "push",
+            "half",
+            "half won",
+            "freed",
+            "insured",
+            "void",
+            "taken down",
+            "not covered",
+            "not played",
+        ),
         *("folded", "withdrawn", "surrender", "surrendered", "one pair", "two pairs"),
         *("natural", *(f"by {points}" for points in range(4, 10)), "won with six", "three of a rank"),
     }

@@ -65,11 +65,20 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
             for key, value in decision.prompt.items()
             if key != "advice" or machine.profile.play.advice
         },
-        costs={str(option): decision.adds(option) for option in decision.options if decision.adds(option)},
+        costs=list_answer_costs(decision),
         seat=decision.seat,
         settlements=_encode_settlements(conversation.settlements),
         cues=cues,
     )
+
+
+def list_answer_costs(decision: Decision) -> dict[str, int]:
+    """Return what the answers cost the player, in credits, by option; free ones are left out.
+
+    It is what the answer adds to the stake, or in a poker room what it takes from the table stakes into the pot.
+    """
+    added = {str(option): decision.adds(option) for option in decision.options if decision.adds(option)}
+    return {**added, **decision.prompt.get("costs", {})}
 
 
 def _is_to_be_answered_here(game: GameRecord, decision: Decision) -> bool:

@@ -3,11 +3,12 @@
 An answer is recorded first in the game of the seat that was asked, with the numbers it led to; every other
 game of the round then takes the recorded step (:func:`take_recorded_steps`). If a seat does not answer in
 time, the table answers for it with the first option that costs nothing. The round does not wait for a seat
-that cannot play, or for standing bets whose seat started no game when betting closed.
+that cannot play, or for standing bets whose seat started no game when betting closed. Whether the stakes of
+all seats are wagered, which players against each other depend on, the table answers itself, at once.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -18,7 +19,7 @@ from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, open_game
 from egm.seats.table import Seat, SharedTable, Turn
 from meters.transaction import JSON
-from paytables import WHEEL_DECIDES, Decision
+from paytables import ALL_STAKED, SEATS_DECIDE, STAKES_RETURNED, WHEEL_DECIDES, Decision
 
 #: Time limit in seconds for an answer that others wait for.
 ANSWER_SECONDS: Final = 20
@@ -93,8 +94,17 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
     if turn.compute_seconds_left(seat.machine):
         return
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
-    seat.handle(_build_answer_event(seat, decision.unanswered, decision))
+    seat.handle(_build_answer_event(seat, _choose_answer(table, game, decision), decision))
     take_recorded_steps(table)
+
+
+def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> Any:
+    """Return the answer that the table gives to a decision that no player has answered."""
+    if decision.kind != SEATS_DECIDE:
+        return decision.unanswered
+    staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
+    has_all = all(_has_open_game(table, game, number) for number in staked)
+    return ALL_STAKED if has_all else STAKES_RETURNED
 
 
 def _has_open_game(table: SharedTable, game: GameRecord, seat_number: int) -> bool:
@@ -141,6 +151,8 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     ):
         return
     game, decision = pending
+    if decision.kind == SEATS_DECIDE:
+        return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):
         yield Notice(code="answer_within", values={"seconds": seconds})

@@ -11,6 +11,7 @@ game is in the journal.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from egm.devices.interface import WheelTurned
 from egm.kernel.events import Event, EventName
@@ -21,7 +22,9 @@ from egm.play.records.games import GameInProgress, open_game
 from egm.play.records.tables import StartingTables, is_played_in_common, read_shared_state, read_table
 from egm.play.rules import MAY_PLAY
 from egm.progressive.bet import Bet, BetInForce, find_bet_in_force
-from paytables import Wager, WagerError
+from paytables import RefusedRoundError, Wager, WagerError
+
+_NOT_ACCEPTED: Final = Notice(code="bets_not_taken", severity="warning")
 
 
 class TableEvent(EventName):
@@ -70,8 +73,8 @@ class SharedTable:
     pending_turns: dict[str, Turn] = field(default_factory=dict)
     """Unanswered decisions that block other seats, by round id (or play id)."""
 
-    refusal: str = ""
-    """Why the round whose betting closes is not played, as a notice's code; empty if it is."""
+    refusal: Notice | None = None
+    """Why the round whose betting closes is not played; None if it is."""
 
     wheel: WheelTurned | None = None
     """The last report of the real wheel's reader, or None before the first one and after a lost line."""
@@ -229,21 +232,21 @@ def _can_take_part(seat: Seat) -> bool:
     return seat.is_bettable() and all(guard(seat.machine, event) for guard in MAY_PLAY)
 
 
-def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> str:
-    """Return why a game's rules refuse a round of these seats, as a notice's code; empty if it can be played."""
+def _find_refusal(machine: Machine, game: str, places: Mapping[int, tuple[int, Wager]]) -> Notice | None:
+    """Return why a game's rules refuse a round of these seats, or None if it can be played."""
     rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
     if rules is None or not places or rules.least_seats == 1:
-        return ""
-    if len(places) < rules.least_seats:
-        return "too_few_players"
+        return None
     table = read_table(machine, game)
     at, wagers = rules.at(None if table is None else table.table), dict(places.values())
     try:
         for number, wager in wagers.items():
             at.combine_seat_wagers(wager, number, wagers)
+    except RefusedRoundError as error:
+        return Notice(code=error.notice, severity="warning", values=dict(error.values))
     except WagerError:
-        return "no_bank"
-    return ""
+        return _NOT_ACCEPTED
+    return None
 
 
 def find_selected_game(machine: Machine) -> str:
@@ -318,9 +321,7 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
     if machine.component(BetInForce).nothing_new:
         return
-    machine.notice = Notice(
-        code=machine.component(SharedTable).refusal or "bets_not_taken", severity="warning"
-    )
+    machine.notice = machine.component(SharedTable).refusal or _NOT_ACCEPTED
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:

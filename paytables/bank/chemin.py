@@ -30,9 +30,9 @@ from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import rank_of
 from paytables.contract import Bet, Decision, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt
-from paytables.errors import WagerError
+from paytables.errors import RefusedRoundError
 from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
-from paytables.seating import SeatedRules, may_see
+from paytables.seating import SeatedRules, ask_whether_all_staked, may_see
 
 BANK: Final = "bank"
 BANCO: Final = "banco"
@@ -218,8 +218,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return who holds the bank and the hand, and what is played. Raises WagerError if no round can be played."""
         players = len({bet.seat for bet in bets})
         if players < LEAST_SEATS:
-            raise WagerError(
-                f"bets: chemin de fer is played by {LEAST_SEATS} seats or more; {players} have bets"
+            raise RefusedRoundError(
+                "too_few_players",
+                f"bets: chemin de fer is played by {LEAST_SEATS} seats or more; {players} have bets",
+                count=LEAST_SEATS,
             )
         laid = {(bet.seat, bet.spot): bet.credits for bet in bets}
         banker, left_ = self._find_bank(laid)
@@ -232,7 +234,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             left_ -= part
         banco = sum(covered.values())
         if not banco:
-            raise WagerError("bets: nobody bets against the bank")
+            raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")
         covered[banker, BANK] = banco
         played = tuple(
             Bet(spot, credits_, seat)
@@ -261,7 +263,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 return seat, self.turn.least
             if offered and not holds_again:
                 return seat, offered
-        raise WagerError("bets: no seat holds the bank")
+        raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
     def _find_caller(
         self, laid: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
@@ -275,10 +277,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: return what is not covered, deal both hands, draw, settle. Raises WagerError."""
         coup, rules = self.arrange(bets), self.definition.shoe
+        felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
+        if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
+            yield from (push_bet(bet, NOT_COVERED) for bet in bets)
+            shoe_before = self.table if isinstance(self.table, Mapping) else {}
+            return Outcome(display=felt.to_json(), table={**shoe_before, BANK: self.turn.to_json()})
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         yield from coup.returned
-        felt = HeldHands({BANK: coup.banker, HAND: coup.holder}, viewer, count_points, face_down=2)
         for name in (HAND, BANK, HAND, BANK):
             yield felt.deal(name, shoe, draw)
         points, banks = felt.count_points(HAND), felt.count_points(BANK)

@@ -21,6 +21,10 @@ from paytables.contract.chance import (
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelPlay, LevelShare, PrizeInKind, Remark
 from paytables.contract.round import (
+    ALL_STAKED,
+    NO_SEAT,
+    SEATS_DECIDE,
+    STAKES_RETURNED,
     WHEEL_DECIDES,
     Choice,
     Cue,
@@ -37,8 +41,12 @@ from paytables.contract.round import (
 from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, Wager
 
 __all__ = [
+    "ALL_STAKED",
     "FACES",
+    "NO_SEAT",
+    "SEATS_DECIDE",
     "SINGLE_SPOT",
+    "STAKES_RETURNED",
     "WHEEL_DECIDES",
     "Bet",
     "Choice",

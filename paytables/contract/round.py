@@ -11,6 +11,13 @@ from paytables.errors import ChoiceError
 
 #: The kind of a decision that a real wheel answers: its options are the pockets, and no player answers it.
 WHEEL_DECIDES: Final = "wheel"
+#: The kind of a decision that the table answers: whether every seat of a shared round has wagered its stakes.
+SEATS_DECIDE: Final = "seats"
+#: Its options: every seat has, and the round is played; or not all have, and the stakes are returned.
+ALL_STAKED: Final = "all-staked"
+STAKES_RETURNED: Final = "stakes-returned"
+#: The seat of a decision that no player answers.
+NO_SEAT: Final = -1
 
 
 @dataclass(frozen=True, slots=True)

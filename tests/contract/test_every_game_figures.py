@@ -127,8 +127,9 @@ def test_the_prize_table_is_whole(name):
             assert of_all == bet.rtp + bet.raised_credits / bet.cost_credits, bet.bet
         elif game.family == "keno":  # several cards on one draw: the prizes of one
             assert "the same" in bet.bet
-        else:  # what a hand of blackjack comes to is decided by its play, and is in the distribution
-            assert (game.family, bet.required_bets) == ("blackjack", {})
+        else:  # what a hand of blackjack or of a poker room comes to is decided by its play, and is in the distribution
+            assert game.family in {"blackjack", "poker-room"}
+            assert bet.required_bets == {}
     printed = game.presentation().get("pays")
     known = {(prize.name, spot) for bet in figures.bets for prize in bet.prizes for spot in (prize.where, "")}
     for row in printed if isinstance(printed, list) else []:
@@ -142,7 +143,7 @@ def theme():
     return load_theme()
 
 
-@pytest.mark.requirement("C-22")
+@pytest.mark.requirement("C-22", "O-02")
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, name, language):
@@ -159,6 +160,9 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
         Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language)), told
     )
     said, sign = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
+    if game.rules.levy is not None:  # Monaco art. 19.3
+        assert format_percent(game.rules.levy).replace(".", sign) in said
+        return
     assert format_percent(least.rtp).replace(".", sign) in said
     assert format_percent(of_main).replace(".", sign) in said
     if least.rtp < of_main:

@@ -311,7 +311,7 @@ class GameAudit:
         if play is None:
             self._fault(entry, f"play {play_id} was not started")
             return
-        self._rounds.end_play(play_id)
+        self._rounds.end_play(play_id, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
             self.voided += 1

@@ -9,7 +9,7 @@ from egm.config.cabinet_file import POSITIONS_MOST
 from egm.play.records.game_record import GameChoice, GameRecord, Step
 from egm.play.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
-from paytables import Bet, Decision
+from paytables import ALL_STAKED, SEATS_DECIDE, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
@@ -28,6 +28,8 @@ class _Round:
     """The seat of each position that plays the round; None at a table without seats."""
     open: set[str] = field(default_factory=set)
     """Its plays that have not ended; a seat may stay behind for any length of time."""
+    has_void_play: bool = False
+    """Whether staff declared a play of it void."""
     number: int | None = None
     """The number that a physical wheel reported for it."""
 
@@ -142,12 +144,13 @@ class RoundAudit:
         """After a power loss, no longer expect the missing games of the round that was being started."""
         self._beginning = None
 
-    def end_play(self, play_id: str) -> None:
+    def end_play(self, play_id: str, *, is_void: bool) -> None:
         """Remove an ended play from its round; a round's data is dropped some time after its last play."""
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
             return
+        round_.has_void_play = round_.has_void_play or is_void
         round_.open.discard(play_id)
         if not round_.open:
             self._over[key] = None
@@ -206,13 +209,28 @@ class RoundAudit:
     def check_answer_for_seat(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
     ) -> None:
-        """Check that a reply first recorded by a seat that was not asked is the decision's default reply."""
+        """Check that a reply first recorded by a seat that was not asked is the decision's default reply.
+
+        If the table was asked whether all stakes are wagered, the games of the round are the true answer.
+        """
         round_ = self._find_round(start)
+        if decision.kind == SEATS_DECIDE:
+            self._check_all_staked(entry, round_, step)
+            return
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != decision.unanswered:
             self._fault(entry, f"seat {decision.seat} was queried, but {step.choice!r} was answered for it")
+
+    def _check_all_staked(self, entry: StoredEntry, round_: _Round | None, step: Step | GameChoice) -> None:
+        """Check that a round of players against each other is played just if every seat has wagered its stakes."""
+        missing = set() if round_ is None else {bet.seat for bet in round_.laid} - set(round_.places.values())
+        if missing and step.choice == ALL_STAKED:
+            self._fault(entry, f"the round is played, and seat {min(missing)} has wagered nothing")
+        has_all = not missing and (round_ is None or not round_.has_void_play)
+        if has_all and step.choice != ALL_STAKED:
+            self._fault(entry, "the stakes of the round are returned, and every seat has wagered its own")
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:

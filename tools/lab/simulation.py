@@ -181,9 +181,13 @@ def estimate_return(tally: Tally, cost: int) -> Estimate:
 
 
 def choose_as_player(decision: Decision, picker: Draw) -> Choice:
-    """Return a player's choice: the advised option if there is one, no double-up, otherwise a random option."""
-    if "advice" in decision.prompt:
-        return Choice(decision.prompt["advice"])
+    """Return a player's choice: the advised option if there is one, no double-up, otherwise a random option.
+
+    Players against each other are not advised; ``reference`` is the option of the play that the figures state.
+    """
+    for name in ("advice", "reference"):
+        if name in decision.prompt:
+            return Choice(decision.prompt[name])
     if decision.kind == "double_up":
         return Choice("collect")
     return Choice(decision.options[picker.below(len(decision.options), "player")])

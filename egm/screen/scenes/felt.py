@@ -85,7 +85,7 @@ def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, A
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return keys in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
-    keys_a_row = 4 if not stage.layout.is_telephone else 3
+    keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
     high = max(stage.layout.finger, 76.0) + 10
     keys: list[tuple[Rect, Action]] = []

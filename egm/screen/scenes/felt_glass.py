@@ -477,9 +477,11 @@ def describe_felt_status(stage: Stage) -> str:
 
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
-    """Return what to do before any bet is placed, and at a table of players whose turn the bank is."""
+    """Return what to do before any bet is placed, and at a table of players who has the bank or the button."""
     words = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     felt = snapshot.felt
+    if felt.button is not None:
+        return f"{words}  \u00b7  {stage.texts.say('felt.button_turn', number=felt.button + 1)}"
     if felt.bank is None:
         return words
     amount = stage.money(felt.banco * snapshot.denomination_cents)
@@ -530,7 +532,8 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         )
         key = "felt.only" if lowest == maximum else "felt.limits"
         words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=lowest, most=maximum)]
-        figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
+        game = stage.view.game
+        figure = None if game is None or game.levy_percent else game.returns.get(group)
         if figure is not None:
             words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.decimal(figure)))
         low = Style("text", "caption", "text")

@@ -424,7 +424,12 @@ def format_help_line(stage: Stage) -> str:
 
 
 def format_return(stage: Stage, game: GameView) -> str:
-    """Return the theoretical return of a game; for a table, of its main and its worst bet, by name."""
+    """Return the theoretical return of a game; for a table, of its main and its worst bet, by name.
+
+    If players play against each other, it is the levy instead.
+    """
+    if game.levy_percent:
+        return stage.texts.say("panel.levy", percent=stage.texts.decimal(game.levy_percent))
     worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"

@@ -10,7 +10,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.kernel.events import EventType, State
 from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
 from tools.audit.games import Shelf
@@ -29,7 +29,10 @@ def lay(room, **bets):
 
 
 def close(rooms):
-    rooms[0].machine.component(SharedTable).close(rooms[0].machine.games[GAME].digest)
+    table = rooms[0].machine.component(SharedTable)
+    table.close(rooms[0].machine.games[GAME].digest)
+    take_recorded_steps(table)
+    answer_overdue_turns(table)
 
 
 def with_credit(rooms):

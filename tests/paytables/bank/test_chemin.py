@@ -7,9 +7,13 @@ from fractions import Fraction
 import pytest
 
 from paytables import (
+    ALL_STAKED,
+    SEATS_DECIDE,
+    STAKES_RETURNED,
     Choice,
     Decision,
     DefinitionError,
+    RecordingDraw,
     Settlement,
     WagerError,
     analyse,
@@ -295,7 +299,8 @@ def test_the_hand_is_the_bancos_or_the_highest_stakes_and_lies_face_down_for_oth
     cards = {"player": "2s 3h 4d", "bank": "Ks 6c"}
     for viewer in map(int, seats):
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
-        (asked,) = (step for step in steps if isinstance(step, Decision))
+        started, asked = (step for step in steps if isinstance(step, Decision))
+        assert (started.kind, started.options[0]) == (SEATS_DECIDE, ALL_STAKED)
         assert (asked.seat, asked.options, asked.unanswered) == (2, ("draw", "stand"), "draw")
         assert ("advice" in asked.prompt) == (viewer == 2)
         own = {0: "bank", 2: "player"}.get(viewer)
@@ -307,6 +312,21 @@ def test_the_hand_is_the_bancos_or_the_highest_stakes_and_lies_face_down_for_oth
         assert flips == {name: 2 for name in ("bank", "player") if name != own}
         assert [hand["cards"] for hand in outcome.display["hands"]] == [["Ks", "6c"], ["2s", "3h", "4d"]]
         assert outcome.display["result"] == "player"
+
+
+@pytest.mark.requirement("S-51")
+def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(seeded_draw):
+    game = load_game(GAME)
+    seats = {"0": {"bank": 100, "stake": 5}, "1": {"stake": 20}, "2": {"stake": 50}, "5": {"stake": 30}}
+    turn = {"bank": {"seat": 0, "least": 78, "follower": 1}}
+    here = game.at(turn)
+    draw = RecordingDraw(seeded_draw(1))
+    steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED)
+    assert settled(steps) == {
+        (0, "bank"): [("not covered", 100, 100)],
+        (0, "stake"): [("not covered", 5, 5)],
+    }
+    assert (outcome.table, draw.records) == (turn, [])
 
 
 # ---------------------------------------------------------------------------------- the definition, the table

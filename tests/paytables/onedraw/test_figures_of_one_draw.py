@@ -251,7 +251,7 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
         ({"cylinder": CYLINDER | {"zeros": "0 00"}}, "cylinder", "is not a pocket"),
         ({"cylinder": CYLINDER | {"pockets": CYLINDER["pockets"] + " 0"}}, "cylinder", "there twice"),
         ({"cylinder": CYLINDER | {"revolutions": 6}}, "cylinder", "at least 7"),
-        ({"table": {"seats": 9}}, "table.seats", "less than or equal to 8"),
+        ({"table": {"seats": 10}}, "table.seats", "less than or equal to 9"),
     ],
 )
 def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: str, why: str) -> None:

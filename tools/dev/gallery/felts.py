@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from egm.kernel.messages import Decision, Felt, GameView, Play
+from egm.play.showing import list_answer_costs
 from egm.screen.cloth import list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
@@ -18,6 +19,7 @@ from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Game, Wager, load_game
+from paytables import Decision as Question
 from paytables.contract import Round
 from paytables.seating import SeatedRules
 from tools.dev.gallery import Walk
@@ -134,6 +136,12 @@ def wager_of(view: View, game: Game) -> Wager:
     return game.wager(max(game.bet_options))
 
 
+def _choose_answer(decision: Question) -> Choice:
+    """Return the answer that is drawn: of a poker room's bets to call or check, of cards to hold all but the last."""
+    first = decision.options[-2 if decision.kind == "hold" else 0]
+    return Choice(decision.prompt.get("reference", first))
+
+
 def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
     """Yield a round of this wager: its animation, the decisions of its seat and its settlement."""
     assert view.snapshot is not None
@@ -150,7 +158,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     asked = 0
     while played.decision is not None:
         if played.decision.seat != (wager.seat or 0):
-            played.advance(Choice(played.decision.options[0]))
+            played.advance(_choose_answer(played.decision))
             continue
         asked += 1
         question = Decision(
@@ -158,9 +166,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
             kind=played.decision.kind,
             options=played.decision.options,
             display={"kind": "table", **played.decision.prompt},
-            costs={
-                str(each): cost for each in played.decision.options if (cost := played.decision.adds(each))
-            },
+            costs=list_answer_costs(played.decision),
             cues=tuple(cue.to_json() for cue in played.cues),
             settlements=tuple(each.to_json() for each in played.settlements),
         )
@@ -170,7 +176,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
         began = view.show.began if view.show is not None else view.now
         view = replace(view, now=began + line.rolled + 0.1)
         yield f"asks-{question.kind}-{asked}", view
-        played.advance(Choice(question.options[-2 if question.kind == "hold" else 0]))
+        played.advance(_choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
     cents = outcome.win_credits * UNIT_CENTS

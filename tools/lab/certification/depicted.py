@@ -210,7 +210,13 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
 
 
 def build_wager(game: Game, bet: BetAnalysis) -> Wager:
-    """Return the wager of a bet, including the other bets that it requires."""
+    """Return the wager of a bet, including the other bets that it requires.
+
+    If players play against each other, it is that of all seats of the round, which shows every card.
+    """
+    if "others" in bet.options:
+        seats = {str(bet.options["seat"]): bet.options["bets"], **bet.options["others"]}
+        return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
     laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
     return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 

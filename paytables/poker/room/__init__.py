@@ -1,0 +1,17 @@
+"""Poker that players play against each other at a poker room's table, with a commission (Québec ss. 67.88-67.110)."""
+
+from paytables.cards.card import PACKS
+from paytables.game import Family
+from paytables.layout import check_forms
+from paytables.poker.room.rules import RoomRules
+from paytables.poker.room.schema import RoomDefinition
+
+
+def build(data: RoomDefinition, file: str) -> RoomRules:
+    """Build the rules of a game from its definition, and check its forms."""
+    rules = RoomRules(data)
+    check_forms(rules.cloth, file)
+    return rules
+
+
+FAMILY = Family(RoomDefinition, build, figures=PACKS)

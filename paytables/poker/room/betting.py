@@ -1,0 +1,194 @@
+"""The betting of one game of poker between players: whose turn it is, what they may do, and what each has bet.
+
+Nothing here knows cards. A :class:`Betting` holds the players of one game in the order in which they act after
+the first deal, the first seat left of the button first and the button last. Each player bets only the table
+stakes that they had at the start (Québec by-law, s. 67.95).
+
+A raise is at least as large as the last full bet or raise. An all-in raise that is smaller does not open the
+betting again: who has acted since the last full one may only call it or fold.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+FOLD: Final = "fold"
+CHECK: Final = "check"
+CALL: Final = "call"
+BET: Final = "bet"
+RAISE: Final = "raise"
+HALF_POT: Final = "half-pot"
+POT: Final = "pot"
+MOST: Final = "most"
+ALL_IN: Final = "all-in"
+
+LimitKind = Literal["fixed", "spread", "pot", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes of bets and raises in one betting round, in credits: from ``least`` to ``most``.
+
+    ``most`` is None at a pot limit or no limit. ``raises_most`` is the most bets and raises of one betting round.
+    """
+
+    kind: LimitKind
+    least: int
+    most: int | None = None
+    raises_most: int | None = None
+
+
+@dataclass(slots=True)
+class Player:
+    """One player of a game: the table stakes that are left, and what is bet."""
+
+    seat: int
+    left: int
+    """The table stakes that are not bet."""
+    round_bet: int = 0
+    """The credits bet in the current betting round."""
+    total: int = 0
+    """The credits bet in the game, antes and blinds included."""
+    is_folded: bool = False
+    has_acted: bool = False
+    may_raise: bool = True
+
+    @property
+    def is_all_in(self) -> bool:
+        """Return whether the player has bet all table stakes and not folded."""
+        return not self.left and not self.is_folded
+
+
+@dataclass(slots=True)
+class Betting:
+    """The betting of one game. The players are in the order of the seats, the first one left of the button first."""
+
+    players: Sequence[Player]
+    sizes: Sizes
+    level: int = 0
+    """What a player must have bet in this betting round to stay in the game."""
+    last_raise: int = 0
+    """The size of the last full bet or raise: the next one is at least as large."""
+    raises: int = 0
+    """The number of bets and raises in this betting round."""
+    last_bettor: int | None = None
+    """The seat that made the last bet of the game (s. 67.102)."""
+    turn: int = field(default=0)
+    """The index of the player from whom the next one to act is searched."""
+
+    # ------------------------------------------------------------------ the state
+    @property
+    def live(self) -> list[Player]:
+        """Return the players who have not folded."""
+        return [player for player in self.players if not player.is_folded]
+
+    @property
+    def pot(self) -> int:
+        """Return all credits bet in the game so far."""
+        return sum(player.total for player in self.players)
+
+    def find_next_player(self) -> Player | None:
+        """Return the player whose turn it is, or None if the betting round is over."""
+        live = self.live
+        if len(live) < 2:
+            return None
+        for n in range(len(self.players)):
+            player = self.players[(self.turn + n) % len(self.players)]
+            if player.is_folded or not player.left:
+                continue
+            if player.round_bet < self.level or (not player.has_acted and self._can_others_bet(player)):
+                return player
+        return None
+
+    def _can_others_bet(self, player: Player) -> bool:
+        """Return whether another player who has not folded has table stakes left."""
+        return any(other.left for other in self.live if other is not player)
+
+    # ------------------------------------------------------------------ forced bets, betting rounds
+    def start_round(self, sizes: Sizes, first: int) -> None:
+        """Start a betting round; ``first`` is the index of the player from whom the first to act is searched."""
+        self.sizes, self.turn = sizes, first
+        self.level, self.last_raise, self.raises = 0, sizes.least, 0
+        for player in self.players:
+            player.round_bet, player.has_acted, player.may_raise = 0, False, True
+
+    def post_ante(self, credits_: int) -> None:
+        """Take an ante from each player; it is no part of a betting round's bets."""
+        for player in self.players:
+            ante = min(credits_, player.left)
+            player.left -= ante
+            player.total += ante
+
+    def post_blind(self, index: int, credits_: int) -> None:
+        """Take a blind bet from a player. The others must call the full blind, also if the player has less."""
+        self._put(self.players[index], min(credits_, self.players[index].left))
+        self.level = max(self.level, credits_)
+        self.last_bettor = self.players[index].seat
+
+    # ------------------------------------------------------------------ what a player may do
+    def list_options(self, player: Player) -> dict[str, int]:
+        """Return the player's options, each with the credits that it takes from the table stakes into the pot.
+
+        The first one costs nothing: to check, or else to fold.
+        """
+        owed = self.level - player.round_bet
+        options = {FOLD: 0, CALL: min(owed, player.left)} if owed else {CHECK: 0}
+        is_capped = self.sizes.raises_most is not None and self.raises >= self.sizes.raises_most
+        if player.left > owed and player.may_raise and not is_capped and self._can_others_bet(player):
+            options |= self._list_raises(player, owed)
+        return options
+
+    def _list_raises(self, player: Player, owed: int) -> dict[str, int]:
+        """Return the player's bets or raises, the smallest first; of several with the same amount only one."""
+        sizes, pot = self.sizes, self.pot + owed
+        least = max(self.last_raise, sizes.least)
+        by_size = {least: BET if not self.level else RAISE}
+        most = sizes.least
+        if sizes.kind == "spread":
+            most = max(least, sizes.most or least)
+            by_size.setdefault(most, MOST)
+        elif sizes.kind in {"pot", "none"}:
+            for size, name in ((-(-pot // 2), HALF_POT), (pot, POT)):
+                if size > least:
+                    by_size.setdefault(size, name)
+            most = max(least, pot) if sizes.kind == "pot" else player.left
+        room = player.left - owed
+        fitting = {size: name for size, name in by_size.items() if size < room}
+        if room <= most or sizes.kind == "none":
+            fitting[room] = ALL_IN
+        return {name: owed + size for size, name in sorted(fitting.items())}
+
+    # ------------------------------------------------------------------ what a player does
+    def act(self, player: Player, option: str) -> int:
+        """Take a player's option, which is one of :meth:`list_options`; return the credits it put into the pot."""
+        credits_ = self.list_options(player)[option]
+        player.has_acted, player.may_raise = True, False
+        player.is_folded = option == FOLD
+        self._put(player, credits_)
+        self.turn = (self.players.index(player) + 1) % len(self.players)
+        raised = player.round_bet - self.level
+        if raised > 0:
+            self.level, self.last_bettor = player.round_bet, player.seat
+            if raised >= self.last_raise:
+                self._open_again(player, raised)
+        return credits_
+
+    def _open_again(self, player: Player, raised: int) -> None:
+        """Let every other player raise after a full bet or raise of ``raised`` credits."""
+        self.last_raise, self.raises = raised, self.raises + 1
+        for other in self.players:
+            if other is not player:
+                other.may_raise, other.has_acted = True, False
+
+    def _put(self, player: Player, credits_: int) -> None:
+        player.left -= credits_
+        player.round_bet += credits_
+        player.total += credits_
+
+    def return_uncalled(self) -> tuple[int, int]:
+        """Return to a player what no other has called of their last bet; return the seat and the credits."""
+        *_, second, first = sorted(self.players, key=lambda player: player.total)
+        uncalled = first.total - second.total
+        first.total -= uncalled
+        first.left += uncalled
+        return first.seat, uncalled

@@ -1,0 +1,85 @@
+"""The figures of a poker room's game, which the players play against each other.
+
+What a player wins depends on the others. The certified figure is the commission (:attr:`RoomRules.levy`). The
+return is stated of one play that can be counted: two players with equal table stakes, of whom the button calls
+the big blind and both check to the showdown. Both hands are dealt alike, so each wins as often as the other. The
+highest win is that of any play: as much from each other seat as the player has.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from paytables.analysis import BetAnalysis, Depth
+from paytables.contract import Bet, Wager
+from paytables.errors import BeyondReach
+from paytables.layout import Case, analyse_cases
+from paytables.poker.room.betting import Player
+from paytables.poker.room.pots import award_pots, build_pots, settle_stack
+from paytables.poker.room.schema import STACK, RoomDefinition
+
+#: The chance that two hands of two hole cards and a board of five are equal: of all deals, counted.
+HOLDEM_TIES: Final = Fraction(113_130_263_816, 2_781_381_002_400)
+_OWN, _OTHER = 0, 1
+_NOTE: Final = (
+    "players play against each other: the return is that of the button, who calls the big blind and then checks "
+    "against one player who checks"
+)
+
+
+def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
+    """Return the chance that two players have equal hands, or None for a deal of which it is not counted."""
+    is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
+    return HOLDEM_TIES if is_holdem else None
+
+
+def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
+    """Return the figures of table stakes of ``stack`` credits: of calling and checking against one other player.
+
+    If the chance of equal hands is not counted, they are the return and the highest win. Raises BeyondReach if the
+    return depends on that chance, because the pot of the two is odd.
+    """
+    bets = {STACK: stack}
+    options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
+    wager, tie = Wager(stack, {"bets": bets}), _find_tie_chance(definition)
+    cases = _build_cases(definition, stack, Fraction(0) if tie is None else tie)
+    if tie is None:
+        _check_equal_shares(cases)
+    counted = depth if tie is not None else Depth.RETURN
+    found = analyse_cases(STACK, wager, cases, counted)
+    found = replace(found, prizes=(), options=options, table={"button": _OWN}, notes=(_NOTE,))
+    if depth is Depth.RETURN:
+        return found
+    return replace(found, max_win_credits=stack * definition.table.seats, max_win_probability=None)
+
+
+def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[Case]:
+    """Return the three results of the own seat: its hand is higher, equal or lower."""
+    bet_credits = definition.blinds.big + definition.blinds.ante
+    pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
+    pots = definition.commission_rules.take(pots)
+    player = Player(_OWN, stack - bet_credits, total=bet_credits)
+    results = ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2))
+    return [
+        Case(
+            chance,
+            [
+                *settle_stack(
+                    Bet(STACK, stack),
+                    player,
+                    award_pots(pots, {_OTHER: 1, _OWN: own_strength}, (_OTHER, _OWN)).get(_OWN),
+                )
+            ],
+        )
+        for own_strength, chance in results
+    ]
+
+
+def _check_equal_shares(cases: list[Case]) -> None:
+    """Raise BeyondReach if equal hands do not return the mean of a higher and a lower hand."""
+    won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
+    if 2 * shared != won + lost:
+        raise BeyondReach(
+            "the return depends on how often two hands are equal, which is counted for two hole cards and a board "
+            "of five only: choose blinds whose pot of two can be divided"
+        )

@@ -1,0 +1,107 @@
+"""The pots of one game of poker between players: main and side pots, the commission on them, and their shares.
+
+A player who is all in has a part of each pot that they bet for (Québec by-law, s. 67.96). A pot is divided in
+whole credits between equal hands; the odd credits go to the first of them left of the button.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from paytables.contract import Bet, Settlement
+from paytables.layout import settle_bet
+from paytables.poker.room.betting import Player
+
+#: The settlement of the table stakes that were not bet, or whose bet nobody called.
+NOT_PLAYED: Final = "not played"
+
+
+@dataclass(frozen=True, slots=True)
+class Pot:
+    """The main pot or a side pot: its credits, the commission taken from it, and the seats that can win it."""
+
+    credits: int
+    seats: tuple[int, ...]
+    commission: int = 0
+
+    @property
+    def net_credits(self) -> int:
+        """Return what is awarded to the winners."""
+        return self.credits - self.commission
+
+
+@dataclass(frozen=True, slots=True)
+class CommissionRules:
+    """The commission on a game's pots: ``percent`` of each, in whole credits, at most ``most`` credits of a game."""
+
+    percent: int
+    most: int
+
+    def take(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
+        """Return the pots with the commission taken from each, the main pot first."""
+        room, taken = self.most, []
+        for pot in pots:
+            commission = min(pot.credits * self.percent // 100, room)
+            room -= commission
+            taken.append(Pot(pot.credits, pot.seats, commission))
+        return tuple(taken)
+
+
+def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, ...]:
+    """Return the main pot and the side pots, from the credits that each seat has bet in the game.
+
+    ``live`` are the seats that have not folded; uncalled bets must have been returned.
+    """
+    pots, reached = [], 0
+    for level in sorted({totals[seat] for seat in live if totals[seat]}):
+        credits_ = sum(min(total, level) - min(total, reached) for total in totals.values())
+        pots.append(Pot(credits_, tuple(seat for seat in totals if seat in live and totals[seat] >= level)))
+        reached = level
+    return tuple(pots)
+
+
+def divide(credits_: int, winners: Sequence[int]) -> dict[int, int]:
+    """Return each winner's share; odd credits go one each to the first winners, in the order given."""
+    share, odd = divmod(credits_, len(winners))
+    return {seat: share + (n < odd) for n, seat in enumerate(winners)}
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """What one seat receives of the pots, and its part of the commission on them."""
+
+    credits: int = 0
+    commission: int = 0
+
+
+def award_pots(
+    pots: Sequence[Pot], strengths: Mapping[int, int], order: Sequence[int]
+) -> Mapping[int, Award]:
+    """Return what each winning seat receives: of each pot, the best hand among the seats that bet for it.
+
+    ``strengths`` are those of the live seats. ``order`` are all seats, the first one left of the button first.
+    """
+    won: dict[int, Award] = {}
+    for pot in pots:
+        best = max(strengths[seat] for seat in pot.seats)
+        winners = [seat for seat in order if seat in pot.seats and strengths[seat] == best]
+        gross, net = divide(pot.credits, winners), divide(pot.net_credits, winners)
+        for seat in winners:
+            before = won.get(seat, Award())
+            commission = before.commission + gross[seat] - net[seat]
+            won[seat] = Award(before.credits + net[seat], commission)
+    return won
+
+
+def settle_stack(bet: Bet, player: Player, award: Award | None) -> Iterator[Settlement]:
+    """Yield the settlements of a seat's table stakes: what it did not bet, and what its bets came to."""
+    if player.left:
+        yield Settlement(NOT_PLAYED, player.left, spot=bet.spot, staked=player.left, seat=bet.seat)
+    if not player.total:
+        return
+    if award is None:
+        played = Bet(bet.spot, player.total, bet.seat)
+        yield settle_bet(played, None, "folded" if player.is_folded else "")
+        return
+    detail = {"commission": award.commission} if award.commission else {}
+    yield Settlement("won", award.credits, detail, bet.spot, player.total, bet.seat)

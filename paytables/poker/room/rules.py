@@ -1,0 +1,333 @@
+"""A poker room's games: players bet against each other, and the house takes a commission (Québec ss. 67.88-67.110).
+
+A seat takes part with its table stakes: all that it can bet in the game is wagered when it starts (s. 67.95), and
+what is not bet, or not called, is returned at its end. The button is at the first seat with a bet from the one
+that the table state names, and goes on clockwise after each game. No stake is decided before the pots are
+awarded, so that a game that cannot end returns every player's table stakes.
+
+The hole cards of a seat are face down for all others, until the showdown. There the player who made the last
+bet shows first, then the others clockwise (s. 67.102); a bet that nobody calls wins without one (s. 67.103).
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Final, Self
+
+from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.cards.card import Card, Shoe, format_card
+from paytables.cards.ranking import FIVE, Ranking, find_category
+from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Remark, Spot, Step, Wager
+from paytables.errors import RefusedRoundError
+from paytables.layout import Layout, push_bet
+from paytables.poker.pays import NAMES
+from paytables.poker.room.betting import CALL, CHECK, Betting, Player
+from paytables.poker.room.figures import analyse_stack
+from paytables.poker.room.pots import NOT_PLAYED, Pot, award_pots, build_pots, settle_stack
+from paytables.poker.room.schema import STACK, RoomDefinition
+from paytables.seating import (
+    FACE_DOWN,
+    SeatedRules,
+    ask_whether_all_staked,
+    describe_owner,
+    format_hand_id,
+    list_seat_hands,
+    may_see,
+)
+
+BUTTON: Final = "button"
+BOARD: Final = "board"
+_BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
+LEAST_SEATS: Final = 2
+_RANKING: Final = Ranking(FIVE)
+_BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
+_ALL_IN_TEXT: Final[Mapping[str, str]] = {"en": "All in", "fr": "Tout en jeu"}
+
+
+@dataclass(slots=True)
+class _Hands:
+    """The cards of one game as a seat sees them, with what is shown of the bets."""
+
+    betting: Betting
+    button: int
+    viewer: int | None
+    hole: dict[int, list[Card]]
+    board: list[Card] = field(default_factory=list)
+    shown: set[int] = field(default_factory=set)
+    """The seats that have shown their hole cards."""
+    won: dict[int, str] = field(default_factory=dict)
+    """By seat that has shown: the combination."""
+    is_settled: bool = False
+
+    def deal(self, seat: int, shoe: Shoe, draw: Draw) -> Cue:
+        """Deal a hole card to a seat; return the animation cue."""
+        cards = self.hole[seat]
+        cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
+        return Cue("deal", {"hand": format_hand_id(seat), "card": self._list_seen_cards(seat)[-1]})
+
+    def deal_board(self, shoe: Shoe, draw: Draw) -> Cue:
+        """Deal a card to the board; return the animation cue."""
+        self.board.append(shoe.deal(draw, f"{BOARD} card {len(self.board) + 1}"))
+        return Cue("deal", {"hand": BOARD, "card": format_card(self.board[-1])})
+
+    def show(self, seat: int, combination: str) -> Iterator[Cue]:
+        """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
+        seen = self._list_seen_cards(seat)
+        self.shown.add(seat)
+        self.won[seat] = combination
+        for index, card in enumerate(self.hole[seat]):
+            if seen[index] == FACE_DOWN:
+                yield Cue("flip", {"hand": format_hand_id(seat), "index": index, "card": format_card(card)})
+
+    def to_json(self) -> dict[str, object]:
+        """Return the hands as the screen shows them: bets and places of the players, and the pot on the board."""
+        pot = {} if self.is_settled else {"staked": self.betting.pot}
+        board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
+        players = sorted(self.betting.players, key=lambda player: player.seat)
+        hands = [board, *(self._describe_hand(player) for player in players)]
+        return {"kind": "table", "felt": "cards", "hands": hands}
+
+    def _describe_hand(self, player: Player) -> dict[str, object]:
+        """Return a seat's hand as the screen shows it."""
+        seat, says = player.seat, self._find_text(player)
+        return {
+            "id": format_hand_id(seat),
+            "cards": self._list_seen_cards(seat),
+            **({"says": dict(says)} if says else {}),
+            **({"staked": player.total} if player.total and not self.is_settled else {}),
+            **({"became": ["folded"]} if player.is_folded else {}),
+            **describe_owner(seat, self.viewer),
+        }
+
+    def _find_text(self, player: Player) -> Mapping[str, str] | None:
+        """Return the text at a seat's hand, by language: its combination, that it is all in, or the button."""
+        if player.seat in self.won:
+            return dict(zip(("en", "fr"), NAMES[self.won[player.seat]], strict=True))
+        if player.is_all_in and not self.is_settled:
+            return _ALL_IN_TEXT
+        return _BUTTON_TEXT if player.seat == self.button else None
+
+    def _list_seen_cards(self, seat: int) -> list[str]:
+        """Return a seat's hole cards as the viewer sees them."""
+        is_open = seat in self.shown or may_see(seat, self.viewer)
+        return [format_card(card) if is_open else FACE_DOWN for card in self.hole[seat]]
+
+
+@dataclass(frozen=True)
+class RoomRules(SeatedRules):
+    """The rules of a poker room's game; ``button`` is the seat to which the button is offered first."""
+
+    definition: RoomDefinition
+    button: int = 0
+
+    # ------------------------------------------------------------------ the table
+    @property
+    def least_seats(self) -> int:
+        """Return the number of players without whom no game is played."""
+        return LEAST_SEATS
+
+    @property
+    def has_fixed_seats(self) -> bool:
+        """Return True: the button goes round, so a seat must be the same player position in every game."""
+        return True
+
+    @property
+    def levy(self) -> Fraction:
+        """Return the share of a pot that the house takes as its commission (s. 67.108)."""
+        return Fraction(self.definition.commission.percent, 100)
+
+    @cached_property
+    def cloth(self) -> Layout:
+        """Return the layout: one spot, for a seat's table stakes."""
+        stack = self.definition.stack
+        spot = Spot(
+            id=STACK,
+            group=STACK,
+            names=stack.name.model_dump(),
+            odds="1:1",
+            terms=self.definition.format_terms(),
+            **stack.limits.model_dump(),
+        )
+        return Layout((spot,), self.definition.table, self.definition.form)
+
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return the key of the table state that all players share: where the button is."""
+        return frozenset({BUTTON})
+
+    def at(self, table: object) -> Self:
+        """Return the rules with the button of a stored table. Raises ValueError for a state that no game leaves."""
+        if table is None:
+            return self.with_state(button=0)
+        seats = self.definition.table.seats
+        button = table[BUTTON] if isinstance(table, Mapping) and set(table) == {BUTTON} else None
+        if type(button) is not int or button not in range(seats):
+            raise ValueError(f"no game of this table leaves {table!r}")
+        return self.with_state(button=button)
+
+    def build_current_view(self) -> Mapping[str, object]:
+        """Return the seat to which the button is offered first."""
+        return {BUTTON: self.button}
+
+    def presentation(self) -> dict[str, object]:
+        """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
+        board = {"id": BOARD, "names": dict(_BOARD_NAMES), "cards": self.definition.board_count}
+        hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
+        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": [board, *hands]}
+
+    def explain(self) -> tuple[str, ...]:
+        """Return English sentences on the hands, the forced bets, the limit and the commission."""
+        return tuple(self.definition.format_pay_table_rows()["en"])
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return no remarks."""
+        return ()
+
+    # ------------------------------------------------------------------ as betting closes
+    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+        """Return one seat's wager for a game with the others. Raises WagerError for a game that cannot be played."""
+        combined = super().combine_seat_wagers(wager, seat, others)
+        if others:
+            self._find_order((*combined.bets, *combined.others))
+        return combined
+
+    def _find_order(self, bets: Sequence[Bet]) -> list[Bet]:
+        """Return the bets of the seats that play, the first one left of the button first and the button last.
+
+        Raises WagerError if no game can be played.
+        """
+        if len(bets) < LEAST_SEATS:
+            raise RefusedRoundError(
+                "too_few_players",
+                f"bets: poker is played by {LEAST_SEATS} seats or more; {len(bets)} have bets",
+                count=LEAST_SEATS,
+            )
+        seats = self.definition.table.seats
+        order = sorted(bets, key=lambda bet: (bet.seat - self.button) % seats)
+        return [*order[1:], order[0]]
+
+    # ------------------------------------------------------------------ a game
+    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+        """Play a game: forced bets, deals and betting rounds, the showdown, the pots. Raises WagerError."""
+        order = self._find_order(bets)
+        players = [Player(bet.seat, bet.credits) for bet in order]
+        betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
+        hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
+        if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
+            yield from (push_bet(bet, NOT_PLAYED) for bet in order)
+            return Outcome(display=hands.to_json(), table={BUTTON: self.button})
+        rounds = yield from self._play_betting_rounds(hands, draw)
+        betting.return_uncalled()
+        strengths = self._rank_hands(hands)
+        if len(strengths) > 1:
+            for seat in _list_showdown_seats(betting, strengths):
+                yield from hands.show(seat, find_category(strengths[seat]))
+        pots = self._build_pots(betting, rounds)
+        awards = award_pots(pots, strengths, [player.seat for player in players])
+        hands.is_settled = True
+        for bet, player in sorted(zip(order, players, strict=True), key=lambda pair: pair[0].seat):
+            yield from settle_stack(bet, player, awards.get(bet.seat))
+        commission = sum(pot.commission for pot in pots)
+        display = hands.to_json() | {"pot": betting.pot, "commission": commission}
+        return Outcome(display=display, table={BUTTON: (button + 1) % self.definition.table.seats})
+
+    def _play_betting_rounds(self, hands: _Hands, draw: Draw) -> Generator[Step, Choice | None, int]:
+        """Take the forced bets, then deal and ask, until all is dealt or one player is left.
+
+        Return the number of betting rounds for which cards were dealt.
+        """
+        betting, shoe = hands.betting, Shoe.of(1)
+        first = self._post_forced_bets(betting)
+        for number, deal in enumerate(self.definition.deal):
+            if len(betting.live) < LEAST_SEATS:
+                return number
+            for player in betting.live * deal.hole:
+                yield hands.deal(player.seat, shoe, draw)
+            for _ in range(deal.board):
+                yield hands.deal_board(shoe, draw)
+            if number:
+                betting.start_round(self.definition.find_sizes(number), 0)
+            else:
+                betting.turn = first
+            while (asked := betting.find_next_player()) is not None:
+                decision = self._build_decision(betting, asked, hands)
+                betting.act(asked, str(decision.check((yield decision))))
+        return len(self.definition.deal)
+
+    def _post_forced_bets(self, betting: Betting) -> int:
+        """Take the antes and blinds; return the index of the player who acts first.
+
+        Of two players, the button has the small blind and acts first before the board.
+        """
+        blinds, count = self.definition.blinds, len(betting.players)
+        small = 1 if count == LEAST_SEATS else 0
+        big = (small + 1) % count
+        betting.start_round(self.definition.find_sizes(0), big)
+        betting.post_ante(blinds.ante)
+        betting.post_blind(small, blinds.small)
+        betting.post_blind(big, blinds.big)
+        return (big + 1) % count
+
+    def _build_decision(self, betting: Betting, player: Player, hands: _Hands) -> Decision:
+        """Return the decision of the player whose turn it is."""
+        options = betting.list_options(player)
+        prompt = {
+            **hands.to_json(),
+            "spot": STACK,
+            "hand": format_hand_id(player.seat),
+            "staked": player.total,
+            "costs": {option: credits_ for option, credits_ in options.items() if credits_},
+            "reference": CHECK if CHECK in options else CALL,
+        }
+        return Decision("betting", tuple(options), prompt, seat=player.seat)
+
+    def _rank_hands(self, hands: _Hands) -> dict[int, int]:
+        """Return the strengths of the hands that take part in the showdown, by seat; if only one is left, it has 0."""
+        live = [player.seat for player in hands.betting.live]
+        if len(live) == 1:
+            return {live[0]: 0}
+        return {seat: self.rank_cards(hands.hole[seat], hands.board) for seat in live}
+
+    def rank_cards(self, hole: Sequence[Card], board: Sequence[Card]) -> int:
+        """Return the strength of the best hand of hole cards and board."""
+        uses = self.definition.uses
+        if uses is None:
+            return _RANKING.strength([*hole, *board])
+        return max(
+            _RANKING.strength([*own, *shared])
+            for own in combinations(hole, uses)
+            for shared in combinations(board, FIVE.size - uses)
+        )
+
+    def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
+        """Return the pots with the commission taken, if the game has come as far as the definition says."""
+        totals = {player.seat: player.total for player in betting.players}
+        pots = build_pots(totals, [player.seat for player in betting.live])
+        is_due = rounds >= self.definition.commission.from_round
+        return self.definition.commission_rules.take(pots) if is_due else pots
+
+    # ------------------------------------------------------------------ figures
+    def find_highest_round_return(self, wager: Wager) -> int:
+        """Return the most credits that a game can return: as much from each other seat as the player has."""
+        return wager.credits * self.definition.table.seats
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the figures of the least table stakes (:mod:`paytables.poker.room.figures`)."""
+        header = self.definition.game
+        bet = analyse_stack(self.definition, self.definition.stack.limits.least, depth)
+        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=(bet,))
+
+    def analyse_wager(self, wager: Wager) -> BetAnalysis:
+        """Return the figures of a wager's table stakes."""
+        accepted = self.wager(wager.credits, **wager.options)
+        return analyse_stack(self.definition, accepted.credits, Depth.FULL)
+
+
+def _list_showdown_seats(betting: Betting, live: Iterable[int]) -> list[int]:
+    """Return the seats in the order in which they show: the last bettor first, then clockwise (s. 67.102)."""
+    order = [player.seat for player in betting.players]
+    first = order.index(betting.last_bettor) if betting.last_bettor in order else 0
+    seats = set(live)
+    return [seat for seat in (*order[first:], *order[:first]) if seat in seats]

@@ -1,0 +1,200 @@
+"""The model of the definition of a poker room's game: what is dealt, what is bet, and the commission."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from paytables.cards.ranking import FIVE
+from paytables.definition import NaturalInt, PositiveInt, Strict, Text
+from paytables.layout import Limits, TableDefinition
+from paytables.poker.pays import NAMES
+from paytables.poker.room.betting import LimitKind, Sizes
+from paytables.poker.room.pots import CommissionRules
+
+#: The id of the spot of the table stakes.
+STACK: Final = "stack"
+#: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
+PERCENT_MOST: Final = 10
+_PACK: Final = 52
+
+
+class Deal(Strict):
+    """What is dealt before one betting round (``[[deal]]``): hole cards to each player, cards to the board."""
+
+    hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
+    board: NaturalInt = Field(default=0, description="cards dealt face up for all")
+
+
+class Stack(Strict):
+    """The table stakes with which a player may take part in a game (``[stack]``, ss. 67.94, 67.95)."""
+
+    name: Text
+    limits: Limits
+
+
+class Blinds(Strict):
+    """The bets that are forced before the deal (``[blinds]``): of the two seats left of the button, and of all."""
+
+    small: PositiveInt
+    big: PositiveInt
+    ante: NaturalInt = 0
+
+
+class BetLimit(Strict):
+    """The limit of bets and raises (``[limit]``): ``fixed``, ``spread``, ``pot`` or ``none``.
+
+    At a fixed limit, ``bets`` has the size of each betting round's bets. At a spread limit, bets and raises are
+    from the big blind to ``most``. ``raises`` limits the number of bets and raises of one betting round.
+    """
+
+    kind: LimitKind
+    bets: tuple[PositiveInt, ...] = ()
+    most: PositiveInt | None = None
+    raises: PositiveInt | None = Field(
+        default=None, description="bets and raises of a round; blinds do not count"
+    )
+
+
+class Commission(Strict):
+    """The commission (``[commission]``, s. 67.108): a share of each pot, up to an amount for each game.
+
+    It is not taken from a game that ends before the betting round number ``from_round``.
+    """
+
+    percent: Annotated[int, Field(strict=True, ge=1, le=PERCENT_MOST)]
+    most: PositiveInt
+    from_round: PositiveInt = 1
+
+
+class RoomDefinition(TableDefinition):
+    """The definition of a game of poker that players play against each other."""
+
+    deal: Annotated[tuple[Deal, ...], Field(min_length=1)]
+    uses: Literal[2] | None = Field(
+        default=None, description="hole cards in each hand, exactly; absent: the best of all cards"
+    )
+    stack: Stack
+    blinds: Blinds
+    limit: BetLimit
+    commission: Commission
+
+    @model_validator(mode="after")
+    def _check_seats_and_cards(self) -> Self:
+        """Refuse a table of one seat, several denominations, and deals that a pack or a hand does not allow."""
+        seats, hole, board = self.table.seats, self.hole_count, self.board_count
+        if seats < 2:
+            raise ValueError(f"table.seats: 2 or more, not {seats}")
+        if len(self.game.denominations_cents) > 1:
+            raise ValueError("game.denominations_cents: one, because the players' credits are in one pot")
+        if seats * hole + board > _PACK:
+            raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_PACK}")
+        if not self.deal[0].hole:
+            raise ValueError("deal.0.hole: the first deal gives each player a card")
+        if hole + board < FIVE.size or (self.uses and (hole < self.uses or board < FIVE.size - self.uses)):
+            raise ValueError(f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE.size}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_bets(self) -> Self:
+        """Refuse blinds and limits that do not fit together."""
+        blinds, limit = self.blinds, self.limit
+        forced = blinds.big + blinds.ante
+        if blinds.small > blinds.big:
+            raise ValueError(f"blinds.small: {blinds.small} is above the big blind of {blinds.big}")
+        if self.stack.limits.least < forced:
+            raise ValueError(
+                f"stack.limits.least: {self.stack.limits.least} does not cover the forced {forced}"
+            )
+        if (limit.kind == "fixed") != bool(limit.bets) or (limit.kind == "spread") != (
+            limit.most is not None
+        ):
+            raise ValueError("limit: `bets` are those of a fixed limit, and `most` is that of a spread limit")
+        if limit.bets and (len(limit.bets) != len(self.deal) or limit.bets[0] != blinds.big):
+            raise ValueError(
+                f"limit.bets: one for each of the {len(self.deal)} betting rounds, the first {blinds.big}"
+            )
+        if limit.most is not None and limit.most < blinds.big:
+            raise ValueError(f"limit.most: {limit.most} is below the big blind of {blinds.big}")
+        if self.commission.from_round > len(self.deal):
+            raise ValueError(f"commission.from_round: there are {len(self.deal)} betting rounds")
+        return self
+
+    @property
+    def hole_count(self) -> int:
+        """Return the number of hole cards of each player at the end of a game."""
+        return sum(deal.hole for deal in self.deal)
+
+    @property
+    def board_count(self) -> int:
+        """Return the number of cards on the board at the end of a game."""
+        return sum(deal.board for deal in self.deal)
+
+    @property
+    def commission_rules(self) -> CommissionRules:
+        """Return the commission on a game's pots."""
+        return CommissionRules(self.commission.percent, self.commission.most)
+
+    def find_sizes(self, number: int) -> Sizes:
+        """Return the sizes of bets and raises in a betting round; the first one has the number 0."""
+        limit = self.limit
+        least = limit.bets[number] if limit.bets else self.blinds.big
+        most = least if limit.kind == "fixed" else limit.most
+        return Sizes(limit.kind, least, most, limit.raises)
+
+    def format_terms(self) -> Mapping[str, str]:
+        """Return, by language, what the table stakes are played for."""
+        percent = self.commission.percent
+        return {
+            "en": f"the pots that it wins, less {percent}%",
+            "fr": f"les cagnottes gagnées, moins {percent} %",
+        }
+
+    def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
+        """Return the order of the hands, the forced bets, the limit and the commission, as text by language."""
+        return {code: [*_format_rows(self, code)] for code in ("en", "fr")}
+
+
+def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
+    names = ", ".join(NAMES[category][code == "fr"] for category in FIVE.categories)
+    blinds, commission, limit = data.blinds, data.commission, _format_limit(data, code)
+    stack, forced = data.stack.limits, f"{blinds.small} %s {blinds.big}"
+    if code == "fr":
+        forced = forced % "et" + (f", mise initiale {blinds.ante}" if blinds.ante else "")
+        return (
+            f"Mains, de la plus forte à la plus faible : {names}",
+            f"Crédits : avoir de {_group(stack.least)} à {_group(stack.most)} ; à l'aveuglette {forced}",
+            limit,
+            f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
+        )
+    forced = forced % "and" + (f", ante {blinds.ante}" if blinds.ante else "")
+    return (
+        f"Hands, highest first: {names}",
+        f"In credits: table stakes of {stack.least:,} to {stack.most:,}; blind bets {forced}",
+        limit,
+        f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
+    )
+
+
+def _group(number: int) -> str:
+    """Return a number with its thousands separated as in French."""
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _format_limit(data: RoomDefinition, code: str) -> str:
+    """Return the sentence on the sizes of bets and raises, in credits."""
+    limit, big = data.limit, data.blinds.big
+    bets = ", ".join(map(str, limit.bets))
+    english, french = {
+        "fixed": (f"Fixed limit: bets and raises of {bets}", f"Limite fixe : mises et relances de {bets}"),
+        "spread": (
+            f"Spread limit: bets and raises of {big} to {limit.most}",
+            f"Limite étagée : mises et relances de {big} à {limit.most}",
+        ),
+        "pot": (f"Pot limit: bets from {big} to the pot", f"Cagnotte limite : mises de {big} à la cagnotte"),
+        "none": (
+            f"No limit: bets from {big} to all table stakes",
+            f"Sans limite : mises de {big} à tout l'avoir",
+        ),
+    }[limit.kind]
+    return french if code == "fr" else english

@@ -1,0 +1,308 @@
+"""Poker between players at several positions: each its own cards, its own money, and the pots that they win."""
+
+import json
+from random import Random
+
+import pytest
+from rigs.cards import dealing
+
+from egm.kernel.events import EventType, State
+from egm.kernel.messages import Decision
+from egm.people import Role
+from egm.play.keys import PlayKey
+from egm.play.records.games import open_game
+from egm.play.records.tables import read_shared_state
+from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
+from egm.seats.table import SharedTable
+from egm.testing.service_menu import Menu, translate_words
+from meters import open_view
+from meters.entry import decode
+from tools.audit.games import GameAudit, Shelf
+from tools.audit.verify import Auditor
+
+GAME, CENTS, BILL_CENTS = "quebec-texas-holdem-room", 25, 10_000
+#: The hands of positions 2, 3 and 1 (the button), a card each and again; then the board.
+CARDS = "As 7h Kd Ah 2c Kh Ac 9s 8d 3h Qc"
+
+
+def table_of(rooms):
+    return rooms[0].machine.component(SharedTable)
+
+
+def with_credit(rooms):
+    for room in rooms:
+        room.insert(BILL_CENTS)
+    return rooms
+
+
+def lay(room, stack):
+    room.engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
+    room.engine.handle(EventType.PLAY)
+    assert room.state is State.BETTING, room.notice
+
+
+def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
+    """Everybody plays with table stakes of these cards; the first is asked."""
+    chance = dealing(cards, decks=1)
+    with_credit(rooms)
+    for room, stack in zip(rooms, stacks, strict=True):
+        room.machine.chance = chance
+        lay(room, stack)
+    close(rooms)
+    return rooms
+
+
+def close(rooms):
+    room = rooms[0].machine
+    table_of(rooms).close(room.games[room.selection.game_id].digest)
+    take_recorded_steps(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
+
+
+def asked(rooms):
+    """The position that is asked; None once nobody is."""
+    found = [
+        room for room in rooms if isinstance(room.hands.told[-1], Decision) and room.hands.told[-1].options
+    ]
+    assert len(found) < 2
+    return found[0] if found else None
+
+
+def answer(rooms, *options):
+    for option in options:
+        asked(rooms).engine.handle(EventType.CHOOSE, value=option)
+        take_recorded_steps(table_of(rooms))
+
+
+def end(rooms):
+    for room in rooms:
+        if room.state is State.PLAYING:
+            room.report_shown()
+        assert room.state is State.IDLE, room.notice
+    return [(room.credit_cents - BILL_CENTS) // CENTS for room in rooms]
+
+
+def check_audit(rooms, folder):
+    rooms[0].journal.self_audit()
+    rooms[0].close()
+    with open_view(folder) as view:
+        assert Auditor(Shelf()).run(view.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("S-32", "S-33", "S-34", "S-35", "P-01")
+def test_three_positions_play_a_game_for_a_pot_and_the_commission_is_the_houses(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=4)[:3])
+    assert asked(rooms) is rooms[0]  # the button, left of the big blind
+    answer(rooms, "call", "call", "raise")  # the third raises its big blind of 8 to 16
+    answer(rooms, "call", "fold")
+    answer(rooms, "bet", "call")  # the third and the button, 8 each
+    answer(rooms, "check", "check", "check", "check")
+    # 16 + 16 + 8 and twice 8 are 56, of which 5 are taken; kings win against a pair of nothing
+    assert [open_game(room.machine).outcome.display["commission"] for room in rooms] == [5, 5, 5]
+    assert end(rooms) == [-24 + 51, -8, -24]
+    meters = rooms[0].journal.meters()
+    values = [meters.select(position=n).values for n in (1, 2, 3)]
+    assert [each["coin_in"] for each in values] == [200 * CENTS] * 3
+    assert [each["push"] for each in values] == [176 * CENTS, 192 * CENTS, 176 * CENTS]
+    assert sum(each["coin_in"] - each["coin_out"] for each in values) == 5 * CENTS
+    digest = rooms[0].machine.games[GAME].digest
+    assert read_shared_state(rooms[0].machine, digest) == {"button": 1}
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-33", "B-01")
+def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    own = [{"Kd", "Kh"}, {"As", "Ah"}, {"7h", "2c"}]
+    answer(rooms, "raise", "call", "fold", "bet", "fold")  # the third folds, then the button: no showdown
+    assert asked(rooms) is None
+    for number, room in enumerate(rooms):
+        told = json.dumps([message.model_dump(mode="json") for message in room.hands.told])
+        others = set().union(*(cards for seat, cards in enumerate(own) if seat != number))
+        assert [card for card in others if f'"{card}"' in told] == []
+        assert all(f'"{card}"' in told for card in own[number])
+        assert "Your turn" not in told
+    end(rooms)
+    menu = Menu(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
+    menu.touch(rooms[1].machine.memory.get(PlayKey.LAST)["play_id"])
+    cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
+    words = {translate_words(cell, "en") for cell in cells}
+    assert {"Table stakes", "Not played: returned", "Won"} <= words
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-32")
+def test_a_position_that_is_all_in_wins_the_main_pot_and_the_others_a_side_pot(seats, tmp_path):
+    stacks = (400, 160, 300)
+    rooms = sit_down(seats(GAME, count=3), "7h Kd As 2c Kh Ah Ac 9s 8d 3h Qc", stacks)
+    # Position 2 (small blind) has 7h 2c, position 3 Kd Kh, the button As Ah.
+    answer(rooms, "call", "all-in", "all-in", "fold")
+    assert asked(rooms) is None
+    # 160 + 160 + 8 are the main pot, of which 20 are taken at most; 140 that nobody called are returned.
+    assert end(rooms) == [-8, -160, 160 + 8 - 20]
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-33")
+def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lost(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    before = [open_game(room.machine) for room in rooms]
+    for room in rooms:
+        for value in ("raise-1000", "bet", "check", "stakes-returned", "all-staked", 17, None):
+            room.engine.handle(EventType.CHOOSE, value=value)
+        if room is not rooms[0]:
+            room.engine.handle(EventType.CHOOSE, value="call")
+    assert [open_game(room.machine) for room in rooms] == before
+    answer(rooms, "all-in")
+    rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # what is bet stands
+    assert asked(rooms).hands.told[-1].options == ("fold", "call")  # nothing above the stakes of 200
+    answer(rooms, "fold", "call")
+    assert end(rooms) == [2 * 200 + 4 - 20 - 200, -4, -200]
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-33", "P-01")
+def test_who_does_not_answer_checks_where_it_is_free_and_folds_where_it_is_not(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    answer(rooms, "call", "call")
+
+    def pass_time():
+        answer_overdue_turns(table_of(rooms))
+        rooms[0].clock.pass_seconds(ANSWER_SECONDS + 1)
+        answer_overdue_turns(table_of(rooms))
+
+    pass_time()  # the third checks its big blind
+    assert open_game(rooms[2].machine).steps[-1].choice == "check"
+    assert rooms[2].notice == "answered_for"
+    answer(rooms, "bet")
+    late = asked(rooms)
+    pass_time()
+    assert open_game(late.machine).steps[-1].choice == "fold"
+    late.engine.handle(EventType.CHOOSE, value="call")  # after its time
+    answer(rooms, "fold")
+    assert end(rooms) == [-8, 24 - 8 - 2, -8]
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-33")
+def test_a_position_with_a_fault_folds_and_loses_no_more_than_it_has_bet(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert rooms[1].state is State.TILT
+    answer(rooms, "raise")
+    answer_overdue_turns(table_of(rooms))
+    rooms[0].clock.pass_seconds(ANSWER_SECONDS + 1)
+    answer_overdue_turns(table_of(rooms))
+    answer(rooms, "fold")
+    rooms[1].engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    rooms[1].engine.handle(EventType.KEY_TURNED, key="attendant")
+    take_recorded_steps(table_of(rooms))
+    assert end(rooms) == [12, -4, -8]
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-32")
+def test_one_position_stakes_nothing_and_is_told_how_many_are_needed(seats, tmp_path):
+    rooms = with_credit(seats(GAME, count=2))
+    lay(rooms[0], 160)
+    close(rooms)
+    assert (rooms[0].state, rooms[0].credit_cents) == (State.IDLE, BILL_CENTS)
+    assert (rooms[0].machine.notice.code, rooms[0].machine.notice.values) == ("too_few_players", {"count": 2})
+    rooms[0].engine.handle(EventType.BET, value=159, options={"bets": {"stack": 159}})
+    assert rooms[0].notice.startswith("refused.")  # less than the least table stakes
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-32", "A-05")
+def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seats, tmp_path):
+    """As after a power loss between two games: nobody wins or loses what was never wagered."""
+    rooms = with_credit(seats(GAME, count=3))
+    chance = dealing(CARDS, decks=1)
+    for room in rooms:
+        room.machine.chance = chance
+        lay(room, 200)
+    seat = table_of(rooms).seats[2]
+    seat.handle, handle = lambda _: None, seat.handle  # its game is not begun
+    table_of(rooms).close(rooms[0].machine.games[GAME].digest)
+    seat.handle = handle
+    assert [open_game(room.machine) is None for room in rooms] == [False, True, False]
+    rooms[0].close()
+    rooms = seats(GAME, count=3)
+    take_recorded_steps(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
+    assert end(rooms) == [0, 0, 0]
+    assert chance.values  # no card was drawn
+    assert read_shared_state(rooms[0].machine, rooms[0].machine.games[GAME].digest) == {"button": 0}
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-32", "A-05")
+def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothing(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    answer(rooms, "fold", "fold")
+    end(rooms)
+    dropped = [entry.id for entry in rooms[0].journal.entries("game.start")][1].removesuffix(".start")
+    rooms[0].close()
+    told = []
+    audit = GameAudit(Shelf(), lambda _, why: told.append(why))
+    with open_view(tmp_path) as view:
+        for entry in map(decode, view.iter_bodies()):
+            if not entry.id.startswith(dropped):
+                audit.check_entry(entry)
+    assert any("is played, and seat 1 has wagered nothing" in why for why in told)
+
+
+def check_hidden(rooms):
+    """While a seat is asked, no screen has been sent a card that another holds."""
+    for room in rooms:
+        for message in room.hands.told:
+            for hand in message.display["hands"] if isinstance(message, Decision) else ():
+                assert hand.get("own") or "seat" not in hand or set(hand["cards"]) <= {"??"}
+
+
+def play_random_game(rooms, rng):
+    """Random table stakes and answers; how many were asked."""
+    stacks = [rng.choice((200, 300, 400)) for _ in rooms]
+    for room, stack in zip(rooms, stacks, strict=True):
+        while room.credit_cents < stack * CENTS:
+            room.insert(BILL_CENTS)
+        lay(room, stack)
+    close(rooms)
+    count = 0
+    while (room := asked(rooms)) is not None:
+        options = room.hands.told[-1].options
+        answer(rooms, rng.choice([*options, options[min(1, len(options) - 1)]]))
+        count += 1
+    return count
+
+
+@pytest.mark.requirement("S-32", "S-33", "S-34", "S-35", "D-15")
+@pytest.mark.parametrize("game", [GAME, "quebec-omaha-room"])
+@pytest.mark.parametrize("count", [2, 9])
+@pytest.mark.parametrize("games", [3, pytest.param(40, marks=pytest.mark.slow)])
+def test_random_games_at_the_positions_of_a_machine_are_audited(seats, tmp_path, game, count, games):
+    rooms, rng, asked_in_all = seats(game, count=count), Random(count), 0
+    for _ in range(games):
+        asked_in_all += play_random_game(rooms, rng)
+        check_hidden(rooms)
+        taken = {open_game(room.machine).outcome.display["commission"] for room in rooms}
+        before = sum(room.credit_cents for room in rooms)
+        for room in rooms:
+            staked = open_game(room.machine).staked_cents
+            before += staked
+            room.report_shown()
+            if room.state is State.HANDPAY:
+                room.engine.handle(EventType.KEY_TURNED, key="attendant")
+                before = None
+                break
+        if before is None:
+            for room in rooms:
+                if room.state is State.PLAYING:
+                    room.report_shown()
+                if room.state is State.HANDPAY:
+                    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        else:
+            (commission,) = taken
+            assert sum(room.credit_cents for room in rooms) == before - commission * CENTS
+    assert asked_in_all >= games
+    check_audit(rooms, tmp_path)

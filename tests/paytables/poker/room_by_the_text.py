@@ -1,0 +1,148 @@
+"""A game of a poker room again, from the text: who acts, what they may do, and what each is given back.
+
+Written from the by-law (ss. 67.88 to 67.108) and the game's help, and of nothing that plays it. The pots are
+taken credit by credit of what each has bet, and the hands are compared as the best of every five cards.
+"""
+
+from itertools import combinations
+
+from tests.paytables.poker.hands_brute import judge
+
+
+def best(hole, board, uses=None):
+    """The best hand of hole cards and board; with ``uses``, of exactly so many hole cards."""
+    if uses is None:
+        return max(map(judge, combinations([*hole, *board], 5)))
+    return max(
+        judge([*own, *shared]) for own in combinations(hole, uses) for shared in combinations(board, 5 - uses)
+    )
+
+
+class Books:
+    """A game as it is written down: the stacks, the bets of each, and whose turn it is."""
+
+    def __init__(self, rules, stacks, button):
+        """``stacks`` are by seat; ``button`` is the seat that has it."""
+        self.rules = rules
+        seats = sorted(stacks)
+        at = seats.index(button)
+        self.order = seats[at + 1 :] + seats[: at + 1]
+        self.left, self.bet = dict(stacks), dict.fromkeys(seats, 0)
+        self.folded, self.last_bettor = set(), None
+        self.short_raises = self.odd_credits = 0
+        ante = rules["ante"]
+        for seat in seats:
+            self.put(seat, ante)
+        self.street(0)
+        two = len(seats) == 2
+        small, big = (self.order[1], self.order[0]) if two else self.order[:2]
+        self.stake(small, rules["small"])
+        self.stake(big, rules["big"])
+        self.price, self.last_bettor = rules["big"], big
+        self.after = big
+
+    def put(self, seat, credits_):
+        self.left[seat] -= credits_
+        self.bet[seat] += credits_
+
+    def stake(self, seat, credits_):
+        self.put(seat, credits_)
+        self.here[seat] += credits_
+
+    def street(self, number):
+        self.number = number
+        self.here = dict.fromkeys(self.order, 0)
+        self.least = self.rules["bets"][number] if self.rules["kind"] == "fixed" else self.rules["big"]
+        self.price, self.step, self.raises = 0, self.least, 0
+        self.spoken, self.closed = set(), set()  # since the last bet or raise; since the last full one
+        self.after = self.order[-1]
+
+    def alive(self):
+        return [seat for seat in self.order if seat not in self.folded]
+
+    def whose(self):
+        """The seat to act, or None where the betting round is over."""
+        alive = self.alive()
+        if len(alive) == 1:
+            return None
+        with_chips = [seat for seat in alive if self.left[seat]]
+        at = self.order.index(self.after)
+        for seat in self.order[at + 1 :] + self.order[: at + 1]:
+            if seat in with_chips:
+                owes = self.here[seat] < self.price
+                if owes or (seat not in self.spoken and len(with_chips) > 1):
+                    return seat
+        return None
+
+    def allowed(self, seat):
+        """What the seat may put in, by option."""
+        owes = self.price - self.here[seat]
+        found = {"fold": 0, "call": min(owes, self.left[seat])} if owes else {"check": 0}
+        others = any(self.left[other] for other in self.alive() if other != seat)
+        capped = self.rules["raises"] is not None and self.raises >= self.rules["raises"]
+        room = self.left[seat] - owes
+        if room <= 0 or not others or capped or seat in self.closed:
+            return found
+        pot = sum(self.bet.values()) + owes
+        kind, by = self.rules["kind"], {}
+        least = max(self.step, self.least)
+        by[least] = "raise" if self.price else "bet"
+        highest = {"fixed": least, "spread": max(least, self.rules["most"] or 0), "pot": max(least, pot)}.get(
+            kind, room
+        )
+        if kind == "spread" and highest > least:
+            by[highest] = "most"
+        if kind in {"pot", "none"}:
+            for name, size in (("half-pot", (pot + 1) // 2), ("pot", pot)):
+                if size > least and size not in by:
+                    by[size] = name
+        by = {size: name for size, name in by.items() if size < room}
+        if room <= highest:
+            by[room] = "all-in"
+        return found | {name: owes + size for size, name in by.items()}
+
+    def act(self, seat, option):
+        credits_ = self.allowed(seat)[option]
+        self.after = seat
+        self.spoken.add(seat)
+        self.closed.add(seat)
+        if option == "fold":
+            self.folded.add(seat)
+            return
+        self.stake(seat, credits_)
+        more = self.here[seat] - self.price
+        if more > 0:
+            self.price, self.last_bettor = self.here[seat], seat
+            self.short_raises += more < self.step
+            if more >= self.step:
+                self.step, self.raises = more, self.raises + 1
+                self.spoken, self.closed = {seat}, {seat}
+
+    def settle(self, hands, board_count):
+        """What each seat is given back of the pots, what it keeps beside them, and the commission.
+
+        ``hands`` are the worth of each hand that is left.
+        """
+        kept, paid = dict(self.left), dict(self.bet)
+        top = max(paid.values())
+        alone = [seat for seat in paid if paid[seat] == top]
+        if len(alone) == 1:
+            second = max(credits_ for seat, credits_ in paid.items() if seat != alone[0])
+            kept[alone[0]] += top - second
+            paid[alone[0]] = second
+        pots = {}
+        for level in range(1, max(paid.values()) + 1):
+            mine = [seat for seat in paid if paid[seat] >= level]
+            able = tuple(seat for seat in self.order if seat in mine and seat not in self.folded)
+            pots[able] = pots.get(able, 0) + len(mine)
+        back, commission = dict.fromkeys(paid, 0), 0
+        for able, credits_ in pots.items():
+            rake = min(credits_ * self.rules["percent"] // 100, self.rules["cap"] - commission)
+            rake = rake if board_count >= self.rules["raked_from"] else 0
+            commission += rake
+            highest = max(hands[seat] for seat in able)
+            winners = [seat for seat in able if hands[seat] == highest]
+            self.odd_credits += (credits_ - rake) % len(winners)
+            for n in range(credits_ - rake):  # credit by credit, the first left of the button first
+                back[winners[n % len(winners)]] += 1
+        return back, kept, paid, commission

@@ -1,0 +1,510 @@
+"""Poker between players: games settled again from the text, betting in turn, side pots, the commission, the figures."""
+
+import json
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from paytables import (
+    ALL_STAKED,
+    SEATS_DECIDE,
+    STAKES_RETURNED,
+    BeyondReach,
+    Choice,
+    Decision,
+    DefinitionError,
+    RecordingDraw,
+    RefusedRoundError,
+    Round,
+    Settlement,
+    analyse,
+    build_game,
+    drive,
+    load_game,
+)
+from paytables.cards import Shoe, parse_cards
+from paytables.contract import Cue
+from paytables.poker.room.betting import Betting, Player, Sizes
+from paytables.poker.room.figures import HOLDEM_TIES
+from paytables.poker.room.pots import CommissionRules, award_pots, build_pots
+from tests.paytables.poker.room_by_the_text import Books, best
+
+GAME, OMAHA, SEATS, BACK = "quebec-texas-holdem-room", "quebec-omaha-room", 9, "??"
+BUTTON = {"en": "Button", "fr": "Rondelle"}
+
+
+def changed(**tables):
+    """The game with other tables of its definition."""
+    data = json.loads(load_game(GAME).text)
+    for name, table in tables.items():
+        data[name] = {**data[name], **table} if isinstance(table, dict) else table
+    return build_game(data, "test")
+
+
+#: Table stakes that last for a few bets.
+SHORT = {"least": 11, "most": 400}
+NO_LIMIT = load_game(GAME)
+VARIANTS = {
+    "no limit": lambda: NO_LIMIT,
+    "Omaha": lambda: load_game(OMAHA),
+    "pot limit": lambda: changed(limit={"kind": "pot"}),
+    "fixed limit": lambda: changed(
+        limit={"kind": "fixed", "bets": [8, 8, 16, 16], "raises": 4}, stack={"limits": SHORT}
+    ),
+    "spread limit and ante": lambda: changed(
+        limit={"kind": "spread", "most": 40, "raises": 3}, blinds={"ante": 3}, stack={"limits": SHORT}
+    ),
+    "dear commission": lambda: changed(commission={"percent": 7, "most": 5, "from_round": 1}),
+}
+
+
+def rules_of(game):
+    data = game.rules.definition
+    return {
+        "small": data.blinds.small, "big": data.blinds.big, "ante": data.blinds.ante,
+        "kind": data.limit.kind, "bets": data.limit.bets, "most": data.limit.most, "raises": data.limit.raises,
+        "percent": data.commission.percent, "cap": data.commission.most,
+        "raked_from": (0, 3, 4, 5)[data.commission.from_round - 1],
+    }  # fmt: skip
+
+
+def some_stacks(draw, least):
+    """Stacks of two to nine seats, short and deep ones."""
+    count = 2 + draw.below(SEATS - 1, "count")
+    seats = list(range(SEATS))
+    taken = sorted(seats.pop(draw.below(len(seats), "seat")) for _ in range(count))
+    return {seat: least + draw.below((30, 200, 380)[draw.below(3, "depth")], "stack") for seat in taken}
+
+
+def choose(draw, options):
+    """One of the options; folds and bets of all are seldom, so that games come to every street."""
+    weights = {"fold": 2, "check": 8, "call": 9, "all-in": 1}
+    lots = [name for name in options for _ in range(weights.get(name, 3))]
+    return lots[draw.below(len(lots), "choice")]
+
+
+def hold_game(game, draw, seen):
+    """Play one game beside the books, and compare each turn, each option and what each is given back."""
+    stacks, offered = some_stacks(draw, game.rules.cloth.spots[0].least), draw.below(SEATS, "button")
+    here = game.at({"button": offered})
+    button = next(seat for n in range(SEATS) if (seat := (offered + n) % SEATS) in stacks)
+    rules = rules_of(here)
+    books, steps, choice = Books(rules, stacks, button), [], None
+    wagers = {str(seat): {"stack": stack} for seat, stack in stacks.items()}
+    play = here.play(here.wager(sum(stacks.values()), seats=wagers), draw)
+    streets = {0: 0, 3: 1, 4: 2, 5: 3}
+    while True:
+        try:
+            step = play.send(choice)
+        except StopIteration as end:
+            outcome = end.value
+            break
+        choice = None
+        steps.append(step)
+        if isinstance(step, Decision):
+            street = streets[len(step.prompt["hands"][0]["cards"])]
+            while books.number < street:
+                assert books.whose() is None
+                books.street(books.number + 1)
+            allowed = books.allowed(step.seat)
+            assert step.seat == books.whose()
+            assert step.options == tuple(sorted(allowed, key=lambda name: (name != "fold", allowed[name])))
+            assert step.prompt["costs"] == {name: cost for name, cost in allowed.items() if cost}
+            assert step.unanswered == ("fold" if "fold" in allowed else "check")
+            option = choose(draw, step.options)
+            books.act(step.seat, option)
+            seen[option] += 1
+            choice = Choice(option)
+    board, *hands = outcome.display["hands"]
+    while books.number < streets[len(board["cards"])]:
+        assert books.whose() is None
+        books.street(books.number + 1)
+    alive = books.alive()
+    cards = dict(zip(sorted(stacks), (hand["cards"] for hand in hands), strict=True))
+    uses = game.rules.definition.uses
+    worths = {seat: best(cards[seat], board["cards"], uses) if len(alive) > 1 else 0 for seat in alive}
+    back, kept, paid, commission = books.settle(worths, len(board["cards"]))
+    found = {seat: Counter() for seat in stacks}
+    staked = Counter()
+    for step in steps:
+        if isinstance(step, Settlement):
+            found[step.seat]["kept" if step.name == "not played" else "pots"] += step.credits
+            found[step.seat]["commission"] += step.detail.get("commission", 0)
+            staked[step.seat] += step.staked
+    assert {seat: each["pots"] for seat, each in found.items()} == back
+    assert {seat: each["kept"] for seat, each in found.items()} == kept
+    assert staked == Counter(stacks)
+    assert sum(each["commission"] for each in found.values()) == commission == outcome.display["commission"]
+    assert commission <= min(rules["cap"], Fraction(rules["percent"], 100) * sum(paid.values()))
+    assert (
+        sum(back.values()) + commission == sum(paid.values()) == outcome.display["pot"]
+    )  # the pots end at zero
+    assert outcome.table == {"button": (button + 1) % SEATS}
+    seen["showdowns"] += len(alive) > 1
+    seen["side pots"] += len({paid[seat] for seat in alive}) > 1
+    seen["split"] += len(alive) > 1 and list(worths.values()).count(max(worths.values())) > 1
+    seen["odd credits"] += books.odd_credits
+    seen["short raises"] += books.short_raises
+    seen["commission"] += commission > 0
+    seen["capped"] += commission == rules["cap"]
+    seen["heads-up"] += len(stacks) == 2
+    seen["full table"] += len(stacks) == SEATS
+
+
+SEEN = {
+    *("fold", "check", "call", "bet", "raise", "all-in", "short raises", "heads-up", "full table"),
+    *("showdowns", "side pots", "split", "odd credits", "commission", "capped"),
+}
+
+
+def hold_games(game, seeded_draw, count):
+    seen = Counter()
+    for seed in range(count):
+        hold_game(game, seeded_draw(seed), seen)
+    assert {name for name in SEEN if not seen[name]} == set()
+
+
+@pytest.mark.requirement("S-32", "S-33", "S-34", "S-35")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_games_are_bet_and_settled_as_the_text_says(seeded_draw, variant):
+    hold_games(VARIANTS[variant](), seeded_draw, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7_200)
+@pytest.mark.requirement("S-32", "S-33", "S-34", "S-35")
+def test_a_hundred_thousand_games_are_bet_and_settled_as_the_text_says(seeded_draw):
+    hold_games(NO_LIMIT, seeded_draw, 100_000)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_ten_thousand_games_of_each_limit_are_bet_and_settled_as_the_text_says(seeded_draw, variant):
+    hold_games(VARIANTS[variant](), seeded_draw, 10_000)
+
+
+# ---------------------------------------------------------------------------------- betting
+def betting(*stacks, kind="none", least=8, most=None, raises=None):
+    """A betting round of players with these stacks, the first of whom acts first."""
+    sizes = Sizes(kind, least, most, raises)
+    found = Betting([Player(seat, stack) for seat, stack in enumerate(stacks)], sizes)
+    found.start_round(sizes, 0)
+    return found
+
+
+def act(found, *options):
+    for option in options:
+        found.act(found.find_next_player(), option)
+    player = found.find_next_player()
+    return None if player is None else (player.seat, found.list_options(player))
+
+
+@pytest.mark.requirement("S-33")
+def test_a_raise_is_at_least_as_large_as_the_last_one_and_amounts_are_offered_once():
+    found = betting(500, 500, 70, 500)
+    assert act(found, "bet", "pot") == (2, {"fold": 0, "call": 24, "raise": 40, "half-pot": 52, "all-in": 70})
+    assert act(found, "raise") == (
+        3,
+        {"fold": 0, "call": 40, "raise": 56, "half-pot": 96, "pot": 152, "all-in": 500},
+    )
+    found = betting(500, 100, 500)
+    assert act(found, "bet", "all-in", "call") == (
+        0,
+        {"fold": 0, "call": 92, "raise": 184, "half-pot": 242, "pot": 392, "all-in": 492},
+    )
+
+
+@pytest.mark.requirement("S-33")
+def test_who_has_acted_may_only_call_a_short_all_in_and_who_has_not_may_raise():
+    found = betting(500, 12, 500)
+    assert act(found, "bet", "all-in") == (
+        2,
+        {"fold": 0, "call": 12, "raise": 20, "half-pot": 28, "pot": 44, "all-in": 500},
+    )
+    assert act(found, "call") == (0, {"fold": 0, "call": 4})
+    assert act(found, "call") is None
+    found = betting(500, 16, 500)  # a full raise
+    assert act(found, "bet", "all-in", "call")[1].keys() == {
+        "fold",
+        "call",
+        "raise",
+        "half-pot",
+        "pot",
+        "all-in",
+    }
+
+
+@pytest.mark.requirement("S-33")
+def test_the_sizes_of_bets_are_those_of_the_limit():
+    assert act(betting(500, 500)) == (0, {"check": 0, "bet": 8, "all-in": 500})
+    found = betting(500, 500, 500, kind="pot")
+    assert act(found, "bet") == (1, {"fold": 0, "call": 8, "raise": 16, "pot": 24})
+    assert act(found, "pot") == (2, {"fold": 0, "call": 24, "raise": 40, "half-pot": 52, "pot": 80})
+    found = betting(500, 500, kind="fixed", raises=2)
+    assert act(found) == (0, {"check": 0, "bet": 8})
+    assert act(found, "bet") == (1, {"fold": 0, "call": 8, "raise": 16})
+    assert act(found, "raise") == (0, {"fold": 0, "call": 8})
+    found = betting(500, 500, 20, kind="spread", most=30)
+    assert act(found) == (0, {"check": 0, "bet": 8, "most": 30})
+    assert act(found, "most") == (1, {"fold": 0, "call": 30, "raise": 60})
+    assert act(found, "raise") == (2, {"fold": 0, "call": 20})
+
+
+@pytest.mark.requirement("S-33")
+def test_who_passes_may_call_raise_or_fold_in_the_same_betting_round():
+    found = betting(500, 500, 500)
+    assert act(found, "check", "check", "bet")[0] == 0
+    assert {"fold", "call", "raise"} <= act(found)[1].keys()
+
+
+@pytest.mark.requirement("S-32")
+def test_who_is_all_in_is_not_asked_and_the_others_bet_on():
+    found = betting(10, 500, 500)
+    assert act(found, "all-in", "call")[0] == 2
+    assert act(found, "call") is None
+    found.start_round(found.sizes, 0)
+    assert act(found)[0] == 1
+    assert act(found, "bet", "fold") is None
+    assert found.return_uncalled() == (1, 8)
+    alone = betting(10, 500)
+    assert act(alone, "all-in") == (1, {"fold": 0, "call": 10})  # nobody is left who could call a raise
+    assert act(alone, "call") is None
+    alone.start_round(alone.sizes, 0)
+    assert alone.find_next_player() is None
+
+
+# ---------------------------------------------------------------------------------- pots
+@pytest.mark.requirement("S-32")
+def test_side_pots_are_of_those_who_bet_for_them():
+    pots = build_pots({0: 50, 1: 100, 2: 200, 3: 200, 4: 30}, [0, 1, 2, 3])
+    assert [(pot.credits, pot.seats) for pot in pots] == [
+        (230, (0, 1, 2, 3)),
+        (150, (1, 2, 3)),
+        (200, (2, 3)),
+    ]
+    won = award_pots(pots, {0: 9, 1: 7, 2: 8, 3: 1}, [4, 0, 1, 2, 3])
+    assert {seat: each.credits for seat, each in won.items()} == {0: 230, 2: 350}
+
+
+@pytest.mark.requirement("S-34")
+def test_odd_credits_go_to_the_first_winners_left_of_the_button():
+    (pot,) = build_pots({0: 25, 1: 25, 2: 25, 3: 25}, [1, 2, 3])
+    won = award_pots([pot], {1: 5, 2: 5, 3: 5}, [3, 0, 1, 2])
+    assert {seat: each.credits for seat, each in won.items()} == {3: 34, 1: 33, 2: 33}
+
+
+@pytest.mark.requirement("S-35")
+def test_the_commission_is_a_share_of_each_pot_up_to_its_maximum():
+    pots = CommissionRules(10, 20).take(build_pots({0: 50, 1: 99, 2: 99}, [0, 1, 2]))
+    assert [(pot.credits, pot.commission) for pot in pots] == [(150, 15), (98, 5)]
+    pots = CommissionRules(10, 50).take(build_pots({0: 3, 1: 3, 2: 3}, [0, 1, 2]))
+    assert [pot.commission for pot in pots] == [0]
+
+
+# ---------------------------------------------------------------------------------- a game
+class Dealt:
+    """Random numbers that deal these cards from a full pack."""
+
+    def __init__(self, cards):
+        self.shoe, self.cards = Shoe.of(1), list(parse_cards(cards))
+
+    def below(self, bound, purpose):
+        assert bound == self.shoe.left, purpose
+        card = self.cards.pop(0)
+        value = sum(self.shoe.counts[:card])
+        self.shoe.take(card)
+        return value
+
+
+def combine(game, stacks, seat):
+    wagers = {n: game.wager(stack, bets={"stack": stack}) for n, stack in stacks.items()}
+    return game.rules.combine_seat_wagers(wagers[seat], seat, wagers)
+
+
+def play(game, wager, cards, *options):
+    """Play a game of these cards with these answers of its seats, then checks; its steps and its outcome."""
+    answers, steps, choice = iter(options), [], None
+    generator = game.play(wager, Dealt(cards))
+    while True:
+        try:
+            step = generator.send(choice)
+        except StopIteration as end:
+            return steps, end.value
+        choice = None
+        if isinstance(step, Decision):
+            choice = Choice(step.unanswered if step.kind == SEATS_DECIDE else next(answers, step.unanswered))
+        steps.append(step)
+
+
+#: Three seats, the button at seat 0: the hands of seats 2, 5 and 0, twice one card each, then the board.
+THREE = {0: 400, 2: 400, 5: 160}
+CARDS = "As 7h Kd Ah 2c Kh Ac 9s 8d 3h Qc"
+
+
+@pytest.mark.requirement("S-34")
+def test_the_last_bettor_shows_first_then_the_others_clockwise():
+    game = NO_LIMIT.at({"button": 0})
+    answers = ("call", "call", "check", "check", "check", "bet", "call", "call")
+    steps, outcome = play(game, combine(game, THREE, 5), CARDS, *answers)
+    shown = [step.data["hand"] for step in steps if isinstance(step, Cue) and step.kind == "flip"]
+    assert shown == ["player", "player", "player-3", "player-3"]  # seat 0 bet last; its own are seen already
+    assert [hand.get("says") for hand in outcome.display["hands"][1:]] == [
+        {"en": "Pair", "fr": "Paire"},
+        {"en": "Three of a kind", "fr": "Brelan"},
+        {"en": "High card", "fr": "Carte la plus élevée"},
+    ]
+    assert outcome.table == {"button": 1}
+
+
+@pytest.mark.requirement("S-34", "S-35")
+def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
+    game = NO_LIMIT.at({"button": 0})
+    steps, outcome = play(game, combine(game, THREE, 2), CARDS, "fold", "raise", "fold")
+    assert [step for step in steps if isinstance(step, Cue) and step.kind == "flip"] == []
+    assert [hand["cards"] for hand in outcome.display["hands"]] == [
+        [],
+        [BACK, BACK],
+        ["As", "Ah"],
+        [BACK, BACK],
+    ]
+    settled = [(step.name, step.credits, step.staked) for step in steps if isinstance(step, Settlement)]
+    assert settled == [("not played", 392, 392), ("won", 16, 8)]
+    assert outcome.display["commission"] == 0  # no card has been dealt for all
+    assert outcome.display["pot"] == 16
+
+
+@pytest.mark.requirement("S-33", "S-32")
+def test_a_blind_bet_that_is_folded_stays_in_the_pot():
+    game = NO_LIMIT.at({"button": 0})
+    steps, _ = play(game, combine(game, THREE, 2), CARDS, "raise", "fold", "fold")
+    settled = [(step.name, step.credits, step.staked) for step in steps if isinstance(step, Settlement)]
+    assert settled == [("not played", 396, 396), ("folded", 0, 4)]
+
+
+@pytest.mark.requirement("S-33", "B-01")
+def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
+    game = NO_LIMIT.at({"button": 0})
+    own = {0: ["Kd", "Kh"], 2: ["As", "Ah"], 5: ["7h", "2c"]}
+    for viewer, cards in own.items():
+        steps, outcome = play(game, combine(game, THREE, viewer), CARDS, "call", "call")
+        others = {card for seat, hand in own.items() if seat != viewer for card in hand}
+        until = next(n for n, step in enumerate(steps) if isinstance(step, Cue) and step.kind == "flip")
+        told = json.dumps(
+            [
+                [step.prompt, list(step.options)] if isinstance(step, Decision) else step.to_json()
+                for step in steps[:until]
+            ]
+        )
+        assert [card for card in others if f'"{card}"' in told] == []
+        assert all(f'"{card}"' in told for card in cards)
+        assert {step.seat for step in steps if isinstance(step, Settlement)} == {viewer}
+        assert {hand["id"]: hand.get("own") for hand in outcome.display["hands"]}[
+            "player" if viewer == 0 else f"player-{viewer + 1}"
+        ]
+
+
+@pytest.mark.requirement("S-33")
+def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the_board():
+    game = NO_LIMIT.at({"button": 3})
+    stacks = {1: 160, 7: 160}  # the first seat that plays from seat 3 on is seat 7
+    steps, outcome = play(
+        game, combine(game, stacks, 1), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
+    )
+    _, *asked = (step for step in steps if isinstance(step, Decision))
+    assert [step.seat for step in asked] == [7, 1, 1, 7, 1, 7, 1, 7]
+    assert [step.prompt["staked"] for step in asked[:2]] == [4, 8]
+    assert outcome.table == {"button": 8}
+
+
+@pytest.mark.requirement("S-32")
+def test_all_table_stakes_come_back_where_a_game_cannot_end():
+    game = NO_LIMIT.at({"button": 0})
+    wager = combine(game, THREE, 0)
+    round_ = Round(game.play(wager, Dealt(CARDS)), wager)
+    round_.advance()
+    for option in (ALL_STAKED, "raise", "call", "fold", "bet"):
+        round_.advance(Choice(option))
+    assert [(bet.seat, bet.credits) for bet in round_.list_undecided_stakes()] == [(0, 400)]
+
+
+@pytest.mark.requirement("S-32")
+def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_staked(seeded_draw):
+    game, draw = NO_LIMIT.at({"button": 4}), RecordingDraw(seeded_draw(1))
+    wager = combine(game, THREE, 5)
+    outcome = drive(game.play(wager, draw), wager, [Choice(STAKES_RETURNED)])
+    assert [(each.name, each.credits, each.staked) for each in outcome.settlements] == [
+        ("not played", 160, 160)
+    ]
+    assert (outcome.table, draw.records) == ({"button": 4}, [])
+
+
+@pytest.mark.requirement("S-32")
+def test_one_player_plays_no_game(seeded_draw):
+    with pytest.raises(RefusedRoundError, match="by 2 seats or more; 1 have bets") as refused:
+        next(NO_LIMIT.play(NO_LIMIT.wager(160, bets={"stack": 160}), seeded_draw(1)))
+    assert (refused.value.notice, refused.value.values) == ("too_few_players", {"count": 2})
+
+
+@pytest.mark.requirement("S-34")
+def test_a_hand_of_omaha_has_exactly_two_of_the_hole_cards():
+    rank = load_game(OMAHA).rules.rank_cards
+    board = parse_cards("2h 7h 9h Kh 3c")
+    assert rank(parse_cards("Ah Ac As Kd"), board) < rank(
+        parse_cards("Ah 4h 5c 6c"), board
+    )  # one heart is no flush
+    assert rank(parse_cards("As Ac Ad Ah"), board) == rank(
+        parse_cards("As Ac 4d 5d"), board
+    )  # a pair of aces
+
+
+# ---------------------------------------------------------------------------------- the definition, the table
+@pytest.mark.parametrize(
+    "table", [{}, {"button": 9}, {"button": True}, {"button": 0, "shoe": {}}, {"seat": 1}, [0]]
+)
+def test_a_table_that_no_game_leaves_is_refused(table):
+    with pytest.raises(ValueError, match="no game of this table leaves"):
+        NO_LIMIT.at(table)
+
+
+@pytest.mark.requirement("S-35")
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        ({"commission": {"percent": 11}}, "less than or equal to 10"),
+        ({"commission": {"from_round": 5}}, "there are 4 betting rounds"),
+        ({"table": {"seats": 1}}, "2 or more"),
+        ({"deal": [{"hole": 2}, {"board": 2}]}, "make no hand of 5"),
+        ({"deal": [{"hole": 6}, {"board": 3}]}, "need 57 cards of 52"),
+        ({"deal": [{"board": 3}, {"hole": 2}]}, "the first deal gives each player a card"),
+        ({"blinds": {"small": 9}}, "above the big blind"),
+        ({"blinds": {"ante": 153}}, "does not cover the forced 161"),
+        ({"limit": {"kind": "fixed"}}, "those of a fixed limit"),
+        ({"limit": {"kind": "spread", "most": 7}}, "below the big blind"),
+        ({"limit": {"kind": "fixed", "bets": [8, 16]}}, "one for each of the 4 betting rounds"),
+        ({"uses": 3}, "uses"),
+    ],
+)
+def test_a_definition_that_the_rules_do_not_allow_is_refused(tables, why):
+    with pytest.raises(DefinitionError, match=why):
+        changed(**tables)
+
+
+# ---------------------------------------------------------------------------------- figures
+@pytest.mark.requirement("S-35", "O-02")
+def test_the_certified_figure_is_the_commission_and_the_return_that_of_two_who_check():
+    (bet,) = analyse(NO_LIMIT).bets
+    assert NO_LIMIT.rules.levy == Fraction(1, 10)
+    # Of 16 credits one is taken; of equal hands the button's has the smaller half of 15.
+    win = (1 - HOLDEM_TIES) / 2
+    assert bet.rtp == 1 + (win * 7 - HOLDEM_TIES - win * 8) / 160
+    assert bet.options["others"] == {"1": {"stack": 160}}
+
+
+def test_of_a_deal_that_is_not_counted_the_return_is_stated_where_equal_hands_share_equally():
+    (bet,) = analyse(load_game(OMAHA)).bets
+    assert bet.rtp == 1 - Fraction(2, 2) / 200  # of 20 credits two are taken, one from each
+    assert (bet.variance, bet.distribution, bet.max_win_credits) == (None, None, 9 * 200)
+    with pytest.raises(BeyondReach, match="how often two hands are equal"):
+        analyse(changed(deal=[{"hole": 4}, {"board": 3}, {"board": 1}, {"board": 1}], uses=2))

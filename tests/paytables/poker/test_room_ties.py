@@ -1,0 +1,57 @@
+"""The chance that two hands of hold'em are equal, counted again over every flop with its turns and rivers."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+
+from paytables.cards.subsets import build_sets
+from paytables.poker.community import _compile_kernels, build_tables
+from paytables.poker.room.figures import HOLDEM_TIES
+from tests.paytables.poker.hands_brute import DECK, best
+
+
+def count_equal(flop, ranks, levels, strengths, standings, counts):
+    """The ordered pairs of hole cards that are equal, over the 1,176 boards of a flop."""
+    shown, place, bucket = [0] * 1326, [0] * 1081, [0] * levels
+    later = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
+    equal = 0
+    for second in range(49):
+        for first in range(second):
+            turn, river = later[first], later[second]
+            unseen = [card for card in later if card not in (turn, river)]
+            board = (flop[0], flop[1], flop[2], turn, river)
+            low, high = strengths(board, unseen, ranks, shown, bucket)
+            standings(unseen, low, high, 0, shown, place, bucket, counts)
+            for b in range(47):
+                for a in range(b):
+                    equal += counts[unseen[b] * (unseen[b] - 1) // 2 + unseen[a], 2]
+    return equal
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.requirement("O-02", "R-02")
+def test_the_chance_of_equal_hands_is_that_of_all_deals():
+    import numba
+
+    strengths, standings, *_ = _compile_kernels()
+    counted, tables = numba.njit(count_equal), build_tables(0)
+    flops, like = build_sets(52, 3).classes
+    cards, counts = build_sets(52, 3).members[flops].astype(np.int64), np.zeros((1326, 3), dtype=np.int64)
+    equal = sum(
+        int(weight) * int(counted(flop, tables.ranks, len(tables.kind), strengths, standings, counts))
+        for flop, weight in zip(cards, like, strict=True)
+    )
+    assert Fraction(equal, comb(52, 3) * comb(49, 2) * comb(47, 2) * comb(45, 2)) == HOLDEM_TIES
+
+
+def test_the_chance_of_equal_hands_is_that_of_deals_at_random(seeded_draw):
+    draw, games, equal = seeded_draw("ties"), 4_000, 0
+    for _ in range(games):
+        pack = list(DECK)
+        cards = [pack.pop(draw.below(len(pack), "card")) for _ in range(9)]
+        equal += best(cards[:7]) == best([*cards[2:7], *cards[7:]])
+    mean = float(HOLDEM_TIES) * games
+    assert abs(equal - mean) < 3.3 * (mean * (1 - float(HOLDEM_TIES))) ** 0.5
