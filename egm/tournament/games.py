@@ -87,10 +87,16 @@ def points_cover_the_bet(machine: Machine, _: Event) -> bool:
 
 
 def bet_is_within_the_tournaments(machine: Machine, event: Event) -> bool:
-    """Return whether the requested bet is at most the wager of the tournament, and the game accepts it."""
+    """Return whether the requested bet is the wager of the tournament, and the game accepts it.
+
+    At a table the chips are laid one after the other, so it may be less.
+    """
     request, purse = event.of(BetRequest), find_open_purse(machine)
     credits_, options = request.value, dict(request.options or {})
-    if purse is None or credits_ is None or not 0 <= credits_ <= purse.bet_credits:
+    game = machine.games.get(machine.selection.game_id)
+    if purse is None or game is None or credits_ is None or not 0 <= credits_ <= purse.bet_credits:
+        return False
+    if not game.rules.layout() and credits_ != purse.bet_credits:
         return False
     if credits_ == 0:
         return options == {"bets": {}}

@@ -263,14 +263,30 @@ def test_play_waits_for_the_start_an_entry_and_exactly_the_bet(hall):
     hall.room.play()
     assert hall.room.notice == "refused.tournament_has_started"
     hall.open_play()
-    for bet, why in ((4, "bet_is_within_the_tournaments"), (2, None)):
+    for bet in (4, 2, 0):
         hall.room.engine.handle(EventType.BET, value=bet)
-        assert hall.room.notice == (None if why is None else f"refused.{why}")
-    hall.room.play()
-    assert hall.room.notice == "refused.bet_is_the_tournaments"
+        assert hall.room.notice == "refused.bet_is_within_the_tournaments"
     hall.room.engine.handle(EventType.BET, value=3)
+    assert hall.room.notice is None
     hall.room.play()
     assert hall.room.state is State.PLAYING
+
+
+def test_at_a_table_chips_are_laid_up_to_the_bet_of_the_tournament(hall):
+    rules = describe_machine(THREE_GAMES, game=BLACKJACK, denomination_cents=100, bet=4)
+    hall = hall(rules, games=(BLACKJACK,)).enter()
+    hall.sell(1, "P-1")
+    room = hall.open_play().room
+    for chips, why in ((6, "bet_is_within_the_tournaments"), (2, None)):
+        room.engine.handle(EventType.BET, value=chips, options={"bets": {"main": chips}})
+        assert room.notice == (None if why is None else f"refused.{why}")
+    room.play()
+    assert room.notice == "refused.bet_is_the_tournaments"
+    room.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    assert room.notice is None
+    room.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
+    room.play()
+    assert room.state is State.PLAYING
 
 
 def test_a_round_ends_when_the_points_are_used_up(hall):

@@ -251,7 +251,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
         (
             a_collection_that_forgets_the_one_before,
             ONE,
-            doing(*("bill", *WAIT, "menu", *("language",) * 100) * 4),
+            doing(*("bill", *WAIT, "menu", *("language",) * 125) * 5),
             "counted of the bill_box: ",
         ),
         (
