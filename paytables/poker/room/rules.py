@@ -40,6 +40,8 @@ from paytables.seating import (
 BUTTON: Final = "button"
 BOARD: Final = "board"
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
+#: The board's names in a game without cards for all: only the pot lies there.
+_POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
 LEAST_SEATS: Final = 2
 _RANKING: Final = Ranking(FIVE)
 _BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
@@ -55,7 +57,6 @@ class _Hands:
     viewer: int | None
     hole: dict[int, list[Card]]
     """The cards of each seat, in the order in which they are dealt."""
-    has_board: bool = True
     open_places: set[int] = field(default_factory=set)
     """The places of the seats' cards that are dealt face up."""
     board: list[Card] = field(default_factory=list)
@@ -90,9 +91,9 @@ class _Hands:
     def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them: bets and places of the players, and the pot on the board."""
         pot = {} if self.is_settled else {"staked": self.betting.pot}
-        board = [{"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}]
+        board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
         players = sorted(self.betting.players, key=lambda player: player.seat)
-        hands = [*(board if self.has_board else ()), *(self._describe_hand(player) for player in players)]
+        hands = [board, *(self._describe_hand(player) for player in players)]
         return {"kind": "table", "felt": "cards", "hands": hands}
 
     def _describe_hand(self, player: Player) -> dict[str, object]:
@@ -187,9 +188,9 @@ class RoomRules(SeatedRules):
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
         count = self.definition.board_count
-        board = [{"id": BOARD, "names": dict(_BOARD_NAMES), "cards": count}] if count else []
+        board = {"id": BOARD, "names": dict(_BOARD_NAMES if count else _POT_NAMES), "cards": count or 1}
         hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
-        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": [*board, *hands]}
+        return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": [board, *hands]}
 
     def explain(self) -> tuple[str, ...]:
         """Return English sentences on the hands, the forced bets, the limit and the commission."""
@@ -229,7 +230,6 @@ class RoomRules(SeatedRules):
         players = [Player(bet.seat, bet.credits) for bet in order]
         betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
         hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
-        hands.has_board = self.definition.board_count > 0
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
             yield from (push_bet(bet, NOT_PLAYED) for bet in order)
             return Outcome(display=hands.to_json(), table={BUTTON: self.button})

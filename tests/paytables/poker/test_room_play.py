@@ -88,27 +88,17 @@ def choose(draw, options):
 
 def split_hands(display):
     """The cards of the board, and the hands of the seats."""
-    hands = display["hands"]
-    if hands[0]["id"] == "board":
-        return hands[0]["cards"], hands[1:]
-    return [], hands
+    board, *hands = display["hands"]
+    return board["cards"], hands
 
 
-def find_street(display):
-    """The number of the betting round, by the cards that are dealt."""
+def go_to_street(books, display):
+    """Turn the books to the betting round of the cards dealt; with cards face up these say who acts first."""
     board, hands = split_hands(display)
-    if board:
-        return {3: 1, 4: 2, 5: 3}[len(board)]
-    return (
-        max(0, max(len(hand["cards"]) for hand in hands) - 3) if display["hands"][0]["id"] != "board" else 0
-    )
-
-
-def go_to_street(books, street, display):
-    """Turn the books to a betting round; with cards face up they say who acts first."""
-    _, hands = split_hands(display)
     up = {seat: hand["cards"][2:6] for seat, hand in zip(sorted(books.left), hands, strict=True)}
     is_stud = books.rules["bring_in"] is not None
+    dealt = max(len(hand["cards"]) for hand in hands)
+    street = dealt - 3 if is_stud else {0: 0, 3: 1, 4: 2, 5: 3}[len(board)]
     if is_stud and not any(books.here.values()) and books.number == 0:
         books.bring_in(up)
     while books.number < street:
@@ -138,7 +128,7 @@ def hold_game(game, draw, seen):
         choice = None
         steps.append(step)
         if isinstance(step, Decision):
-            go_to_street(books, find_street(step.prompt), step.prompt)
+            go_to_street(books, step.prompt)
             allowed = books.allowed(step.seat)
             assert step.seat == books.whose()
             assert step.options == tuple(sorted(allowed, key=lambda name: (name != "fold", allowed[name])))
@@ -148,7 +138,7 @@ def hold_game(game, draw, seen):
             books.act(step.seat, option)
             seen[option] += 1
             choice = Choice(option)
-    go_to_street(books, find_street(outcome.display), outcome.display)
+    go_to_street(books, outcome.display)
     board, hands = split_hands(outcome.display)
     alive = books.alive()
     cards = dict(zip(sorted(stacks), (hand["cards"] for hand in hands), strict=True))
@@ -525,7 +515,7 @@ def test_the_lowest_card_face_up_is_forced_to_bet_and_the_highest_cards_act_firs
 def test_of_seven_cards_others_see_the_four_that_lie_face_up():
     stacks = {0: 240, 2: 240, 5: 240}
     steps, _ = play_stud(stacks, UP, "call", "call", viewer=5)
-    last = [step for step in steps if isinstance(step, Decision)][-1].prompt["hands"]
+    _, *last = [step for step in steps if isinstance(step, Decision)][-1].prompt["hands"]
     assert [hand["cards"] for hand in last] == [
         [BACK, BACK, "9s", "2d", "3d", "8c", BACK],
         [BACK, BACK, "4d", "9h", "9c", "Td", BACK],
