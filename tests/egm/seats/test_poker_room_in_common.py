@@ -14,6 +14,8 @@ from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
+from egm.testing.clearing import clear_with_decisions
+from egm.testing.machine import ScriptedChance
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from meters.entry import decode
@@ -70,8 +72,11 @@ def asked(rooms):
 
 def answer(rooms, *options):
     for option in options:
-        asked(rooms).engine.handle(EventType.CHOOSE, value=option)
+        room = asked(rooms)
+        before = len(open_game(room.machine).steps)
+        room.engine.handle(EventType.CHOOSE, value=option)
         take_recorded_steps(table_of(rooms))
+        assert len(open_game(room.machine).steps) == before + 1, room.notice
 
 
 def end(rooms):
@@ -233,6 +238,24 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
     assert end(rooms) == [0, 0, 0]
     assert chance.values  # no card was drawn
     assert read_shared_state(rooms[0].machine, rooms[0].machine.games[GAME].digest) == {"button": 0}
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-32", "A-05")
+def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    answer(rooms, "raise", "call")
+    before = [open_game(room.machine).steps for room in rooms]
+    rooms[0].close()
+    clear_with_decisions(tmp_path)
+    rooms = seats(GAME, count=3)
+    assert [open_game(room.machine).steps for room in rooms] == before
+    chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
+    for room in rooms:
+        room.machine.chance = chance
+    take_recorded_steps(table_of(rooms))
+    answer(rooms, "fold", "bet", "fold")  # the third; then the second bets at the board, and the button folds
+    assert end(rooms) == [-16, 16 + 8 - 4, -8]
     check_audit(rooms, tmp_path)
 
 
