@@ -8,7 +8,7 @@ all seats are wagered, which players against each other depend on, the table ans
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -98,10 +98,11 @@ def _answer_if_overdue(table: SharedTable, key: str, games: list[tuple[Seat, Gam
     take_recorded_steps(table)
 
 
-def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> Any:
+def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
     """Return the answer that the table gives to a decision that no player has answered."""
     if decision.kind != SEATS_DECIDE:
-        return decision.unanswered
+        answer: JSON = decision.unanswered
+        return answer
     staked = {bet.seat for bet in (*game.wager.bets, *game.wager.others)}
     has_all = all(_has_open_game(table, game, number) for number in staked)
     return ALL_STAKED if has_all else STAKES_RETURNED

@@ -209,8 +209,9 @@ def _play_round(
     played.advance()
     while played.decision is not None:
         is_own = played.decision.seat == (wager.seat or 0)
-        unanswered = Choice(played.decision.unanswered)  # Other seats of a shared round do not answer.
-        played.advance(choose_as_player(played.decision, draw) if is_own else unanswered)
+        # Other seats of a shared round do not answer, or play as the figures state of both.
+        other = Choice(played.decision.prompt.get("reference", played.decision.unanswered))
+        played.advance(choose_as_player(played.decision, draw) if is_own else other)
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     if counted_spots is not None:

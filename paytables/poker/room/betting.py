@@ -4,8 +4,9 @@ Nothing here knows cards. A :class:`Betting` holds the players of one game in th
 the first deal, the first seat left of the button first and the button last. Each player bets only the table
 stakes that they had at the start (Québec by-law, s. 67.95).
 
-A raise is at least as large as the last full bet or raise. An all-in raise that is smaller does not open the
-betting again: who has acted since the last full one may only call it or fold.
+A raise is at least as large as the last full bet or raise; at a fixed limit it completes the bet to the next
+multiple of the limit. An all-in raise that is smaller does not open the betting again: who has acted since the
+last full one may only call it or fold.
 """
 
 from collections.abc import Sequence
@@ -119,8 +120,8 @@ class Betting:
             player.left -= ante
             player.total += ante
 
-    def post_blind(self, index: int, credits_: int) -> None:
-        """Take a blind bet from a player. The others must call the full blind, also if the player has less."""
+    def post_forced_bet(self, index: int, credits_: int) -> None:
+        """Take a blind or forced bet from a player. The others must call all of it, also if the player has less."""
         self._put(self.players[index], min(credits_, self.players[index].left))
         self.level = max(self.level, credits_)
         self.last_bettor = self.players[index].seat
@@ -140,10 +141,9 @@ class Betting:
 
     def _list_raises(self, player: Player, owed: int) -> dict[str, int]:
         """Return the player's bets or raises, the smallest first; of several with the same amount only one."""
-        sizes, pot = self.sizes, self.pot + owed
-        least = max(self.last_raise, sizes.least)
+        sizes, pot, least = self.sizes, self.pot + owed, self._find_least_raise()
         by_size = {least: BET if not self.level else RAISE}
-        most = sizes.least
+        most = least
         if sizes.kind == "spread":
             most = max(least, sizes.most or least)
             by_size.setdefault(most, MOST)
@@ -158,10 +158,16 @@ class Betting:
             fitting[room] = ALL_IN
         return {name: owed + size for size, name in sorted(fitting.items())}
 
+    def _find_least_raise(self) -> int:
+        """Return the least by which a bet or raise exceeds the current level."""
+        if self.sizes.kind == "fixed":
+            return self.sizes.least - self.level % self.sizes.least
+        return max(self.last_raise, self.sizes.least)
+
     # ------------------------------------------------------------------ what a player does
     def act(self, player: Player, option: str) -> int:
         """Take a player's option, which is one of :meth:`list_options`; return the credits it put into the pot."""
-        credits_ = self.list_options(player)[option]
+        credits_, least = self.list_options(player)[option], self._find_least_raise()
         player.has_acted, player.may_raise = True, False
         player.is_folded = option == FOLD
         self._put(player, credits_)
@@ -169,7 +175,7 @@ class Betting:
         raised = player.round_bet - self.level
         if raised > 0:
             self.level, self.last_bettor = player.round_bet, player.seat
-            if raised >= self.last_raise:
+            if raised >= least:
                 self._open_again(player, raised)
         return credits_
 

@@ -1,8 +1,8 @@
 """The figures of a poker room's game, which the players play against each other.
 
 What a player wins depends on the others. The certified figure is the commission (:attr:`RoomRules.levy`). The
-return is stated of one play that can be counted: two players with equal table stakes, of whom the button calls
-the big blind and both check to the showdown. Both hands are dealt alike, so each wins as often as the other. The
+return is stated of one play that can be counted: two players with equal table stakes, who call the forced bets
+and check to the showdown. Both hands are dealt alike, so each wins as often as the other. The
 highest win is that of any play: as much from each other seat as the player has.
 """
 
@@ -22,8 +22,8 @@ from paytables.poker.room.schema import STACK, RoomDefinition
 HOLDEM_TIES: Final = Fraction(113_130_263_816, 2_781_381_002_400)
 _OWN, _OTHER = 0, 1
 _NOTE: Final = (
-    "players play against each other: the return is that of the button, who calls the big blind and then checks "
-    "against one player who checks"
+    "players play against each other: the return is that of two players who call the forced bets and then check; "
+    "the button is with the first"
 )
 
 
@@ -34,7 +34,7 @@ def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
 
 
 def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
-    """Return the figures of table stakes of ``stack`` credits: of calling and checking against one other player.
+    """Return the figures of table stakes of ``stack`` credits: of calling and checking, as one other player does.
 
     If the chance of equal hands is not counted, they are the return and the highest win. Raises BeyondReach if the
     return depends on that chance, because the pot of the two is odd.
@@ -55,7 +55,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
 
 def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[Case]:
     """Return the three results of the own seat: its hand is higher, equal or lower."""
-    bet_credits = definition.blinds.big + definition.blinds.ante
+    bet_credits = definition.forced.level + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.take(pots)
     player = Player(_OWN, stack - bet_credits, total=bet_credits)
@@ -81,5 +81,5 @@ def _check_equal_shares(cases: list[Case]) -> None:
     if 2 * shared != won + lost:
         raise BeyondReach(
             "the return depends on how often two hands are equal, which is counted for two hole cards and a board "
-            "of five only: choose blinds whose pot of two can be divided"
+            "of five only: choose forced bets whose pot of two can be divided"
         )

@@ -5,7 +5,7 @@ what is not bet, or not called, is returned at its end. The button is at the fir
 that the table state names, and goes on clockwise after each game. No stake is decided before the pots are
 awarded, so that a game that cannot end returns every player's table stakes.
 
-The hole cards of a seat are face down for all others, until the showdown. There the player who made the last
+The cards dealt face down to a seat are hidden from all others until the showdown. There the player who made the last
 bet shows first, then the others clockwise (s. 67.102); a bet that nobody calls wins without one (s. 67.103).
 """
 
@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Final, Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.cards.card import Card, Shoe, format_card
+from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.cards.ranking import FIVE, Ranking, find_category
 from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Remark, Spot, Step, Wager
 from paytables.errors import RefusedRoundError
@@ -40,6 +40,8 @@ from paytables.seating import (
 BUTTON: Final = "button"
 BOARD: Final = "board"
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
+#: The board's names in a game without cards for all: only the pot lies there.
+_POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
 LEAST_SEATS: Final = 2
 _RANKING: Final = Ranking(FIVE)
 _BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
@@ -54,6 +56,9 @@ class _Hands:
     button: int
     viewer: int | None
     hole: dict[int, list[Card]]
+    """The cards of each seat, in the order in which they are dealt."""
+    open_places: set[int] = field(default_factory=set)
+    """The places of the seats' cards that are dealt face up."""
     board: list[Card] = field(default_factory=list)
     shown: set[int] = field(default_factory=set)
     """The seats that have shown their hole cards."""
@@ -61,9 +66,11 @@ class _Hands:
     """By seat that has shown: the combination."""
     is_settled: bool = False
 
-    def deal(self, seat: int, shoe: Shoe, draw: Draw) -> Cue:
-        """Deal a hole card to a seat; return the animation cue."""
+    def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
+        """Deal a card to a seat; return the animation cue."""
         cards = self.hole[seat]
+        if is_open:
+            self.open_places.add(len(cards))
         cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
         return Cue("deal", {"hand": format_hand_id(seat), "card": self._list_seen_cards(seat)[-1]})
 
@@ -110,9 +117,16 @@ class _Hands:
         return _BUTTON_TEXT if player.seat == self.button else None
 
     def _list_seen_cards(self, seat: int) -> list[str]:
-        """Return a seat's hole cards as the viewer sees them."""
+        """Return a seat's cards as the viewer sees them."""
         is_open = seat in self.shown or may_see(seat, self.viewer)
-        return [format_card(card) if is_open else FACE_DOWN for card in self.hole[seat]]
+        return [
+            format_card(card) if is_open or place in self.open_places else FACE_DOWN
+            for place, card in enumerate(self.hole[seat])
+        ]
+
+    def list_open_cards(self, seat: int) -> list[Card]:
+        """Return a seat's cards that are dealt face up."""
+        return [card for place, card in enumerate(self.hole[seat]) if place in self.open_places]
 
 
 @dataclass(frozen=True)
@@ -173,7 +187,8 @@ class RoomRules(SeatedRules):
 
     def presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
-        board = {"id": BOARD, "names": dict(_BOARD_NAMES), "cards": self.definition.board_count}
+        count = self.definition.board_count
+        board = {"id": BOARD, "names": dict(_BOARD_NAMES if count else _POT_NAMES), "cards": count or 1}
         hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
         return {"kind": "table", "felt": "cards", **self.cloth.to_json(), "hands": [board, *hands]}
 
@@ -239,36 +254,60 @@ class RoomRules(SeatedRules):
         Return the number of betting rounds for which cards were dealt.
         """
         betting, shoe = hands.betting, Shoe.of(1)
-        first = self._post_forced_bets(betting)
+        betting.start_round(self.definition.find_sizes(0), 0)
+        betting.post_ante(self.definition.forced.ante)
+        self._post_blinds(betting)
         for number, deal in enumerate(self.definition.deal):
             if len(betting.live) < LEAST_SEATS:
                 return number
-            for player in betting.live * deal.hole:
-                yield hands.deal(player.seat, shoe, draw)
+            for is_open in (False,) * deal.hole + (True,) * deal.up:
+                for player in betting.live:
+                    yield hands.deal(player.seat, shoe, draw, is_open=is_open)
             for _ in range(deal.board):
                 yield hands.deal_board(shoe, draw)
             if number:
-                betting.start_round(self.definition.find_sizes(number), 0)
+                betting.start_round(self.definition.find_sizes(number), self._find_first(hands))
             else:
-                betting.turn = first
+                self._post_bring_in(hands)
             while (asked := betting.find_next_player()) is not None:
                 decision = self._build_decision(betting, asked, hands)
                 betting.act(asked, str(decision.check((yield decision))))
         return len(self.definition.deal)
 
-    def _post_forced_bets(self, betting: Betting) -> int:
-        """Take the antes and blinds; return the index of the player who acts first.
+    def _post_blinds(self, betting: Betting) -> None:
+        """Take the blinds, if there are any; the next seat acts first.
 
         Of two players, the button has the small blind and acts first before the board.
         """
-        blinds, count = self.definition.blinds, len(betting.players)
+        forced, count = self.definition.forced, len(betting.players)
+        if forced.small is None or forced.big is None:
+            return
         small = 1 if count == LEAST_SEATS else 0
         big = (small + 1) % count
-        betting.start_round(self.definition.find_sizes(0), big)
-        betting.post_ante(blinds.ante)
-        betting.post_blind(small, blinds.small)
-        betting.post_blind(big, blinds.big)
-        return (big + 1) % count
+        betting.post_forced_bet(small, forced.small)
+        betting.post_forced_bet(big, forced.big)
+        betting.turn = (big + 1) % count
+
+    def _post_bring_in(self, hands: _Hands) -> None:
+        """Take the bring-in, if there is one, of the lowest card face up; the next seat acts first."""
+        forced, players = self.definition.forced, hands.betting.players
+        if forced.bring_in is None:
+            return
+        lowest = min(range(len(players)), key=lambda n: hands.list_open_cards(players[n].seat))
+        hands.betting.post_forced_bet(lowest, forced.bring_in)
+        hands.betting.turn = (lowest + 1) % len(players)
+
+    def _find_first(self, hands: _Hands) -> int:
+        """Return the index of the player who acts first: of the highest cards face up, or left of the button."""
+        if self.definition.forced.bring_in is None:
+            return 0
+        players = hands.betting.players
+        shown = {
+            n: _RANKING.plain(tuple(sorted(map(rank_of, hands.list_open_cards(player.seat)))))
+            for n, player in enumerate(players)
+            if not player.is_folded
+        }
+        return max(shown, key=lambda n: (shown[n], -n))
 
     def _build_decision(self, betting: Betting, player: Player, hands: _Hands) -> Decision:
         """Return the decision of the player whose turn it is."""

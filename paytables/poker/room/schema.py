@@ -20,9 +20,10 @@ _PACK: Final = 52
 
 
 class Deal(Strict):
-    """What is dealt before one betting round (``[[deal]]``): hole cards to each player, cards to the board."""
+    """What is dealt before one betting round (``[[deal]]``): cards to each player, and cards for all."""
 
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
+    up: NaturalInt = Field(default=0, description="cards dealt face up to each player, after those face down")
     board: NaturalInt = Field(default=0, description="cards dealt face up for all")
 
 
@@ -33,12 +34,30 @@ class Stack(Strict):
     limits: Limits
 
 
-class Blinds(Strict):
-    """The bets that are forced before the deal (``[blinds]``): of the two seats left of the button, and of all."""
+class Forced(Strict):
+    """The bets that are forced (``[forced]``, s. 67.88, 9 to 11): an ante of all, and blinds or a bring-in.
 
-    small: PositiveInt
-    big: PositiveInt
+    The blinds are those of the two seats left of the button. The bring-in is that of the lowest card dealt face up.
+    """
+
+    small: PositiveInt | None = None
+    big: PositiveInt | None = None
+    bring_in: PositiveInt | None = None
     ante: NaturalInt = 0
+
+    @model_validator(mode="after")
+    def _check_blinds(self) -> Self:
+        """Refuse blinds beside a bring-in, and neither of them."""
+        if (self.small is None) != (self.big is None) or (self.big is None) == (self.bring_in is None):
+            raise ValueError("the forced bets are `small` and `big`, or `bring_in`")
+        if self.small is not None and self.small > self.level:
+            raise ValueError(f"small: {self.small} is above the big blind of {self.level}")
+        return self
+
+    @property
+    def level(self) -> int:
+        """Return what a player must call in the first betting round: the big blind or the bring-in."""
+        return self.big or self.bring_in or 0
 
 
 class BetLimit(Strict):
@@ -52,7 +71,7 @@ class BetLimit(Strict):
     bets: tuple[PositiveInt, ...] = ()
     most: PositiveInt | None = None
     raises: PositiveInt | None = Field(
-        default=None, description="bets and raises of a round; blinds do not count"
+        default=None, description="bets and raises of a round; forced bets do not count"
     )
 
 
@@ -75,7 +94,7 @@ class RoomDefinition(TableDefinition):
         default=None, description="hole cards in each hand, exactly; absent: the best of all cards"
     )
     stack: Stack
-    blinds: Blinds
+    forced: Forced
     limit: BetLimit
     commission: Commission
 
@@ -89,41 +108,45 @@ class RoomDefinition(TableDefinition):
             raise ValueError("game.denominations_cents: one, because the players' credits are in one pot")
         if seats * hole + board > _PACK:
             raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_PACK}")
-        if not self.deal[0].hole:
-            raise ValueError("deal.0.hole: the first deal gives each player a card")
+        if not self.deal[0].hole or any(deal.up for deal in self.deal) != (self.forced.bring_in is not None):
+            raise ValueError(
+                "deal: the first gives each player a hole card, and cards face up go with a bring-in"
+            )
+        if self.forced.bring_in is not None and self.deal[0].up != 1:
+            raise ValueError(f"deal.0.up: 1 with a bring-in, not {self.deal[0].up}")
         if hole + board < FIVE.size or (self.uses and (hole < self.uses or board < FIVE.size - self.uses)):
             raise ValueError(f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE.size}")
         return self
 
     @model_validator(mode="after")
     def _check_bets(self) -> Self:
-        """Refuse blinds and limits that do not fit together."""
-        blinds, limit = self.blinds, self.limit
-        forced = blinds.big + blinds.ante
-        if blinds.small > blinds.big:
-            raise ValueError(f"blinds.small: {blinds.small} is above the big blind of {blinds.big}")
-        if self.stack.limits.least < forced:
+        """Refuse forced bets and limits that do not fit together."""
+        forced, limit, stack = self.forced, self.limit, self.stack.limits
+        if stack.least < forced.level + forced.ante:
             raise ValueError(
-                f"stack.limits.least: {self.stack.limits.least} does not cover the forced {forced}"
+                f"stack.limits.least: {stack.least} does not cover {forced.level + forced.ante} forced"
             )
-        if (limit.kind == "fixed") != bool(limit.bets) or (limit.kind == "spread") != (
-            limit.most is not None
-        ):
+        is_fixed, is_spread = limit.kind == "fixed", limit.kind == "spread"
+        if is_fixed != bool(limit.bets) or is_spread != (limit.most is not None):
             raise ValueError("limit: `bets` are those of a fixed limit, and `most` is that of a spread limit")
-        if limit.bets and (len(limit.bets) != len(self.deal) or limit.bets[0] != blinds.big):
+        if is_fixed and (len(limit.bets) != len(self.deal) or forced.level > limit.bets[0]):
             raise ValueError(
-                f"limit.bets: one for each of the {len(self.deal)} betting rounds, the first {blinds.big}"
+                f"limit.bets: one for each betting round, {len(self.deal)}; the first covers the forced"
             )
-        if limit.most is not None and limit.most < blinds.big:
-            raise ValueError(f"limit.most: {limit.most} is below the big blind of {blinds.big}")
+        if is_fixed and forced.big is not None and limit.bets[0] != forced.big:
+            raise ValueError(f"limit.bets: the first is the big blind, {forced.big}")
+        if not is_fixed and forced.bring_in is not None:
+            raise ValueError('forced.bring_in: only with a limit of kind "fixed"')
+        if limit.most is not None and limit.most < forced.level:
+            raise ValueError(f"limit.most: {limit.most} is below the big blind of {forced.level}")
         if self.commission.from_round > len(self.deal):
             raise ValueError(f"commission.from_round: there are {len(self.deal)} betting rounds")
         return self
 
     @property
     def hole_count(self) -> int:
-        """Return the number of hole cards of each player at the end of a game."""
-        return sum(deal.hole for deal in self.deal)
+        """Return the number of cards of each player at the end of a game, those face up included."""
+        return sum(deal.hole + deal.up for deal in self.deal)
 
     @property
     def board_count(self) -> int:
@@ -138,7 +161,7 @@ class RoomDefinition(TableDefinition):
     def find_sizes(self, number: int) -> Sizes:
         """Return the sizes of bets and raises in a betting round; the first one has the number 0."""
         limit = self.limit
-        least = limit.bets[number] if limit.bets else self.blinds.big
+        least = limit.bets[number] if limit.bets else self.forced.level
         most = least if limit.kind == "fixed" else limit.most
         return Sizes(limit.kind, least, most, limit.raises)
 
@@ -157,22 +180,34 @@ class RoomDefinition(TableDefinition):
 
 def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     names = ", ".join(NAMES[category][code == "fr"] for category in FIVE.categories)
-    blinds, commission, limit = data.blinds, data.commission, _format_limit(data, code)
-    stack, forced = data.stack.limits, f"{blinds.small} %s {blinds.big}"
+    commission, limit, stack = data.commission, _format_limit(data, code), data.stack.limits
+    forced = _format_forced_bets(data.forced, code)
     if code == "fr":
-        forced = forced % "et" + (f", mise initiale {blinds.ante}" if blinds.ante else "")
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
-            f"Crédits : avoir de {_group(stack.least)} à {_group(stack.most)} ; à l'aveuglette {forced}",
+            f"En crédits : avoir de {_group(stack.least)} à {_group(stack.most)} ; {forced}",
             limit,
             f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; {commission.most} au plus",
         )
-    forced = forced % "and" + (f", ante {blinds.ante}" if blinds.ante else "")
     return (
         f"Hands, highest first: {names}",
-        f"In credits: table stakes of {stack.least:,} to {stack.most:,}; blind bets {forced}",
+        f"In credits: table stakes of {stack.least:,} to {stack.most:,}; {forced}",
         limit,
         f"Commission: {commission.percent}% of each pot, in whole credits; at most {commission.most} of a game",
+    )
+
+
+def _format_forced_bets(forced: Forced, code: str) -> str:
+    """Return the forced bets as text, in credits."""
+    if code == "fr":
+        ante = f"mise initiale {forced.ante}, " if forced.ante else ""
+        bring_in = f"mise imposée {forced.bring_in}"
+        return ante + (bring_in if forced.big is None else f"à l'aveuglette {forced.small} et {forced.big}")
+    ante = f"ante {forced.ante}, " if forced.ante else ""
+    return ante + (
+        f"forced bet {forced.bring_in}"
+        if forced.big is None
+        else f"blind bets {forced.small} and {forced.big}"
     )
 
 
@@ -183,7 +218,7 @@ def _group(number: int) -> str:
 
 def _format_limit(data: RoomDefinition, code: str) -> str:
     """Return the sentence on the sizes of bets and raises, in credits."""
-    limit, big = data.limit, data.blinds.big
+    limit, big = data.limit, data.forced.level
     bets = ", ".join(map(str, limit.bets))
     english, french = {
         "fixed": (f"Fixed limit: bets and raises of {bets}", f"Limite fixe : mises et relances de {bets}"),

@@ -14,6 +14,8 @@ from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
+from egm.testing.clearing import clear_with_decisions
+from egm.testing.machine import ScriptedChance
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from meters.entry import decode
@@ -70,8 +72,11 @@ def asked(rooms):
 
 def answer(rooms, *options):
     for option in options:
-        asked(rooms).engine.handle(EventType.CHOOSE, value=option)
+        room = asked(rooms)
+        before = len(open_game(room.machine).steps)
+        room.engine.handle(EventType.CHOOSE, value=option)
         take_recorded_steps(table_of(rooms))
+        assert len(open_game(room.machine).steps) == before + 1, room.notice
 
 
 def end(rooms):
@@ -237,6 +242,24 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
 
 
 @pytest.mark.requirement("S-32", "A-05")
+def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path):
+    rooms = sit_down(seats(GAME, count=3))
+    answer(rooms, "raise", "call")
+    before = [open_game(room.machine).steps for room in rooms]
+    rooms[0].close()
+    clear_with_decisions(tmp_path)
+    rooms = seats(GAME, count=3)
+    assert [open_game(room.machine).steps for room in rooms] == before
+    chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
+    for room in rooms:
+        room.machine.chance = chance
+    take_recorded_steps(table_of(rooms))
+    answer(rooms, "fold", "bet", "fold")  # the third; then the second bets at the board, and the button folds
+    assert end(rooms) == [-16, 16 + 8 - 4, -8]
+    check_audit(rooms, tmp_path)
+
+
+@pytest.mark.requirement("S-32", "A-05")
 def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothing(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
     answer(rooms, "fold", "fold")
@@ -257,12 +280,14 @@ def check_hidden(rooms):
     for room in rooms:
         for message in room.hands.told:
             for hand in message.display["hands"] if isinstance(message, Decision) else ():
-                assert hand.get("own") or "seat" not in hand or set(hand["cards"]) <= {"??"}
+                open_cards = hand["cards"][2:6] if "stud" in room.machine.selection.game_id else []
+                hidden = [card for card in hand["cards"] if card not in open_cards]
+                assert hand.get("own") or "seat" not in hand or set(hidden) <= {"??"}
 
 
 def play_random_game(rooms, rng):
     """Random table stakes and answers; how many were asked."""
-    stacks = [rng.choice((200, 300, 400)) for _ in rooms]
+    stacks = [rng.choice((240, 300, 400)) for _ in rooms]
     for room, stack in zip(rooms, stacks, strict=True):
         while room.credit_cents < stack * CENTS:
             room.insert(BILL_CENTS)
@@ -277,8 +302,10 @@ def play_random_game(rooms, rng):
 
 
 @pytest.mark.requirement("S-32", "S-33", "S-34", "S-35", "D-15")
-@pytest.mark.parametrize("game", [GAME, "quebec-omaha-room"])
-@pytest.mark.parametrize("count", [2, 9])
+@pytest.mark.parametrize(
+    ("game", "count"),
+    [(GAME, 2), (GAME, 9), ("quebec-omaha-room", 4), ("quebec-seven-card-stud-room", 7)],
+)
 @pytest.mark.parametrize("games", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_random_games_at_the_positions_of_a_machine_are_audited(seats, tmp_path, game, count, games):
     rooms, rng, asked_in_all = seats(game, count=count), Random(count), 0

@@ -6,7 +6,7 @@ taken credit by credit of what each has bet, and the hands are compared as the b
 
 from itertools import combinations
 
-from tests.paytables.poker.hands_brute import judge
+from tests.paytables.poker.hands_brute import ORDER, judge
 
 
 def best(hole, board, uses=None):
@@ -16,6 +16,13 @@ def best(hole, board, uses=None):
     return max(
         judge([*own, *shared]) for own in combinations(hole, uses) for shared in combinations(board, 5 - uses)
     )
+
+
+def showing(cards):
+    """What one to four cards face up are worth: only pairs, threes and fours count, and high cards."""
+    ranks = [ORDER.index(card[0]) for card in cards]
+    groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
+    return [count for count, _ in groups], [rank for _, rank in groups]
 
 
 class Books:
@@ -34,12 +41,28 @@ class Books:
         for seat in seats:
             self.put(seat, ante)
         self.street(0)
+        if rules["bring_in"] is not None:
+            return
         two = len(seats) == 2
         small, big = (self.order[1], self.order[0]) if two else self.order[:2]
         self.stake(small, rules["small"])
         self.stake(big, rules["big"])
         self.price, self.last_bettor = rules["big"], big
         self.after = big
+
+    def bring_in(self, cards):
+        """The lowest card face up, by rank and then by suit (clubs lowest), is forced to bet."""
+        lowest = min(
+            self.order, key=lambda seat: (ORDER.index(cards[seat][0][0]), "cdhs".index(cards[seat][0][1]))
+        )
+        self.stake(lowest, self.rules["bring_in"])
+        self.price, self.last_bettor, self.after = self.rules["bring_in"], lowest, lowest
+
+    def highest_acts_first(self, cards):
+        """The highest cards face up act first, of equal ones the first left of the button."""
+        worth = {seat: showing(cards[seat]) for seat in self.alive()}
+        first = next(seat for seat in self.order if worth.get(seat) == max(worth.values()))
+        self.after = self.order[self.order.index(first) - 1]
 
     def put(self, seat, credits_):
         self.left[seat] -= credits_
@@ -85,7 +108,7 @@ class Books:
             return found
         pot = sum(self.bet.values()) + owes
         kind, by = self.rules["kind"], {}
-        least = max(self.step, self.least)
+        least = self.least_raise()
         by[least] = "raise" if self.price else "bet"
         highest = {"fixed": least, "spread": max(least, self.rules["most"] or 0), "pot": max(least, pot)}.get(
             kind, room
@@ -101,8 +124,14 @@ class Books:
             by[room] = "all-in"
         return found | {name: owes + size for size, name in by.items()}
 
+    def least_raise(self):
+        """At a fixed limit, up to the next multiple of the bet; otherwise as much as the last one."""
+        if self.rules["kind"] == "fixed":
+            return next(n for n in range(1, self.least + 1) if (self.price + n) % self.least == 0)
+        return max(self.step, self.least)
+
     def act(self, seat, option):
-        credits_ = self.allowed(seat)[option]
+        credits_, least = self.allowed(seat)[option], self.least_raise()
         self.after = seat
         self.spoken.add(seat)
         self.closed.add(seat)
@@ -113,15 +142,15 @@ class Books:
         more = self.here[seat] - self.price
         if more > 0:
             self.price, self.last_bettor = self.here[seat], seat
-            self.short_raises += more < self.step
-            if more >= self.step:
+            self.short_raises += more < least
+            if more >= least:
                 self.step, self.raises = more, self.raises + 1
                 self.spoken, self.closed = {seat}, {seat}
 
-    def settle(self, hands, board_count):
+    def settle(self, hands, rounds):
         """What each seat is given back of the pots, what it keeps beside them, and the commission.
 
-        ``hands`` are the worth of each hand that is left.
+        ``hands`` are the worth of each hand that is left; so many betting rounds were dealt.
         """
         kept, paid = dict(self.left), dict(self.bet)
         top = max(paid.values())
@@ -138,7 +167,7 @@ class Books:
         back, commission = dict.fromkeys(paid, 0), 0
         for able, credits_ in pots.items():
             rake = min(credits_ * self.rules["percent"] // 100, self.rules["cap"] - commission)
-            rake = rake if board_count >= self.rules["raked_from"] else 0
+            rake = rake if rounds >= self.rules["raked_from"] else 0
             commission += rake
             highest = max(hands[seat] for seat in able)
             winners = [seat for seat in able if hands[seat] == highest]
