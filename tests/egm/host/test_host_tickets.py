@@ -250,6 +250,7 @@ def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     assert (room.credit_cents, room.notice) == (1234, "ticket_refused.redeemed")
 
 
+@pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("digits", "kind", "cents", "status"),
     [
@@ -269,6 +270,7 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
     assert room.port.has_unread_result
 
 
+@pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("status", "reason"),
     [(Redeeming.REJECTED_BY_HOST, Reason.REDEEMED), (Redeeming.TIMED_OUT, Reason.HOST_DOWN)],
@@ -284,6 +286,7 @@ def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
     assert room.credit_cents == 0
 
 
+@pytest.mark.requirement("H-08", "G-16")
 def test_without_a_link_no_ticket_is_held(make):
     room = make(online=False)
     room.offer_ticket(FIRST)
@@ -332,6 +335,7 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
     assert again.credit_cents == 0
 
 
+@pytest.mark.requirement("H-08", "G-05")
 def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     room = make()
     room.offer_ticket(FIRST)
@@ -387,6 +391,7 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     assert room.port.offered == SECOND
 
 
+@pytest.mark.requirement("H-08")
 def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     room = make()
     room.offer_ticket(FIRST)

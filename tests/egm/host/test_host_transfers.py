@@ -139,6 +139,7 @@ def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, stat
     assert ask(room, cashable=7) is Status.FULL
 
 
+@pytest.mark.requirement("K-09")
 def test_a_transfer_may_be_partial_where_its_host_says_so(make):
     room = make().insert(10000)
     assert ask(room, kind=OUT, cashable=30000) is Status.BAD_AMOUNT

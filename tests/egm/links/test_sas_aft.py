@@ -116,6 +116,7 @@ def test_a_repeat_is_never_a_second_transfer(make):
     assert kinds(again) == (1000, 0, 0)
 
 
+@pytest.mark.requirement("K-05")
 def test_what_is_untold_when_the_power_goes_is_told_afterwards(make):
     bench = make()
     bench.long(0x72, order())
@@ -200,6 +201,7 @@ def test_orders_cut_short_are_met_with_silence(make, data):
     assert transferred(bench) == "00"
 
 
+@pytest.mark.requirement("K-09")
 def test_value_goes_out_whole_or_in_part_as_the_host_says(make):
     bench = make()
     bench.room.insert(1000)

@@ -48,6 +48,7 @@ def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
     assert bench.general() == 0x00
 
 
+@pytest.mark.requirement("K-06")
 def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
     door(bench, opened=True)
     assert bench.general() == 0x11
@@ -88,6 +89,7 @@ def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
     assert bench.read(0x1A) == "00000500"
 
 
+@pytest.mark.requirement("K-05")
 @pytest.mark.sas(exceptions="70 11 12")
 def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
     for _ in range(10):

@@ -77,6 +77,7 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
     assert won_cents == USEFUL_CENTS * REST_CENTS
 
 
+@pytest.mark.requirement("F-10")
 def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     """Seven cents were more than the cheapest credit, and no bet the place takes."""
     four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
@@ -91,6 +92,7 @@ def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     assert (room.notice, room.credit_cents) == ("residual_won", 15)
 
 
+@pytest.mark.requirement("F-10")
 def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     room = make(ScriptedChance(0))
     room.engine.handle(EventType.RESIDUAL)
@@ -108,6 +110,7 @@ def test_a_generator_that_fails_takes_no_rest(make):
     assert not room.engine.accepts(EventType.RESIDUAL)
 
 
+@pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("way", ["stays", "given_up"])
 def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
     room = make(ScriptedChance(), way)

@@ -87,6 +87,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
     )
 
 
+@pytest.mark.requirement("I-01")
 def test_a_wager_adds_its_share_and_nothing_is_rounded():
     level = Level.open(TERMS)
     for _ in range(3):

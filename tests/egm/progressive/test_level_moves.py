@@ -52,6 +52,7 @@ def move(room, source, target):
     return Menu(room).sign_in(Role.TECHNICIAN).touch("form:level_move").complete(source, target).notice
 
 
+@pytest.mark.requirement("I-06")
 def test_a_level_is_moved_only_behind_an_open_door(room):
     assert move(room, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
     assert level(room, DEAR).held
@@ -78,6 +79,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_pat
         assert Auditor(Shelf([GAME.parent])).run(view.iter_bodies()).findings == []
 
 
+@pytest.mark.requirement("I-13")
 @pytest.mark.parametrize(
     ("source", "target"),
     [

@@ -72,7 +72,7 @@ def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transacti
     assert machine.journal.meters().values["progressive.contributed"] == 4
 
 
-@pytest.mark.requirement("I-09", "I-20", "D-09", "D-14")
+@pytest.mark.requirement("I-09", "I-20", "D-09", "D-14", "F-04")
 def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(room):
     machine = room(B, NO_LUCK, MISS, A, LUCK, MISS)
     one_game(machine)

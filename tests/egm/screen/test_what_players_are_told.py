@@ -365,7 +365,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
     assert shown_lines > 6
 
 
-@pytest.mark.requirement("C-21")
+@pytest.mark.requirement("C-21", "N-07")
 def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
     inputs = {name for _, name in INPUTS}
     assert "play" in inputs
@@ -447,7 +447,7 @@ def test_help_about_chance_and_where_help_is_found_can_be_read(published, langua
     assert Texts(language).say("help.chance")[:40] in said
 
 
-@pytest.mark.requirement("C-16", "C-17")
+@pytest.mark.requirement("C-16", "C-17", "M-17")
 def test_the_last_frame_of_every_game_is_its_outcome(games, published):
     """Windows, boxes, coins, parts, balls and sums, over random games of the whole library."""
     for source, game in zip(games, published, strict=True):
@@ -480,7 +480,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
             assert view.show.play.win_credits == outcome.win_credits
 
 
-@pytest.mark.requirement("M-19:b", "M-19:c")
+@pytest.mark.requirement("M-19:b", "M-19:c", "M-17")
 def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     games, published, theme, monkeypatch
 ):

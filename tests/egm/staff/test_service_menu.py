@@ -319,6 +319,7 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("J-10")
 def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
     menu.room.engine.handle(EventType.MENU_CLOSED, why="key")
@@ -341,6 +342,7 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
     assert menu.room.journal.sequence == before
 
 
+@pytest.mark.requirement("J-16")
 def test_somebody_disabled_is_not_let_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
     menu.machine.install(create_roster().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
