@@ -193,6 +193,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
         "TEST-1", "three-levels.top.50", 1500, "hand",
     )  # fmt: skip
+    assert (hit["level"], hit["time_utc"]) == ("top", machine.clock.now().isoformat())
     assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
     assert paid["persons"] == ["attendant"]
     machine.close()

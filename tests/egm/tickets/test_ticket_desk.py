@@ -208,6 +208,9 @@ def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
     history = office.desk.history()
     assert [r.ticket.sequence for r in history] == list(range(40, 5, -1))
     assert history[0].shown_number == numbers[39]
+    assert {(r.ticket.amount_cents, r.ticket.issued_at) for r in history} == {
+        (1234, office.clock.now().replace(microsecond=0))
+    }
     for record in history[1:]:
         assert re.fullmatch(r"•{14}\d{4}", record.shown_number)
         assert record.shown_number[-4:] == record.ticket.number[-4:]
