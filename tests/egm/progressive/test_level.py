@@ -235,7 +235,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
         posting.compare("p", level, balances.__getitem__)
 
 
-@pytest.mark.requirement("R-09", "I-01")
+@pytest.mark.requirement("I-01")
 @pytest.mark.parametrize(
     ("increment", "wager"), [(Fraction(1, 90), 50), (Fraction(1, 31), 77), (Fraction(1, 3), 900)]
 )

@@ -364,6 +364,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
     assert room.journal.balance_cents("house:orphan") == 2000
     (line,) = register(room, "orphans")
     assert (line["amount_cents"], line["kind"], line["place"]) == (2000, "cancelled_credit", "bank 4")
+    assert line["time_utc"] == room.clock.now().isoformat()
     assert room.journal.get(f"{handpay_id}.paid") is None
     room.close()
 
@@ -378,6 +379,7 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path
     (line,) = register(printing, "orphans")
     assert line["kind"] == "ticket"
     assert (line["number"], line["place"]) == ("•" * 14 + number[-4:], "floor, exit B")
+    assert (line["amount_cents"], line["time_utc"]) == (2000, printing.clock.now().isoformat())
     assert not [entry for entry in printing.journal.entries() if number in str(entry)]
 
     printing.offer_ticket(number)

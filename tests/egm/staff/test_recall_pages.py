@@ -16,6 +16,7 @@ from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import Transfer
+from meters.names import NAMES
 from meters.recall import iter_recent_plays
 from tools.cli import main
 
@@ -163,6 +164,7 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ro
     lines = menu.lines()
     assert (lines["Coin In"], lines["Coin Out"], lines["Bill In"]) == ("$0.10", "$3.00", "$20.00")
     assert lines["Games played"] == "2"
+    assert set(NAMES["us"]) <= set(lines)
     menu.touch("denomination_cents")
     split = {t.title.value: {r.cells[0].value: r.cells[1].value for r in t.rows} for t in menu.page.tables}
     assert split["coin_in"] == {5: 10}
