@@ -123,6 +123,7 @@ def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
     assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 2)
 
 
+@pytest.mark.requirement("H-09")
 def test_a_host_that_refuses_is_not_got_round(make):
     room = make(offline=5)
     room.port.enrol(12345, 677)

@@ -112,6 +112,7 @@ def test_a_second_order_waits_until_the_host_has_read_the_first(make):
     assert kinds(again) == (200, 0, 0)
 
 
+@pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
     ("more", "status"),
     [
@@ -217,7 +218,7 @@ def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
     assert (meters["mach_bonus"], meters["money_in"], meters["coin_out"]) == (150, 0, 0)
 
 
-@pytest.mark.requirement("F-06")
+@pytest.mark.requirement("F-06", "D-10")
 def test_a_bonus_jackpot_waits_for_the_attendant(make):
     room = make()
     assert ask(room, kind=JACKPOT, cashable=50_000) is Status.FULL

@@ -239,7 +239,7 @@ def test_a_machine_that_is_at_something_else_says_so(make):
     assert transferred(bench) == "87"
 
 
-@pytest.mark.requirement("F-06")
+@pytest.mark.requirement("F-06", "D-10", "D-09")
 def test_bonuses(make):
     bench = make()
     assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"

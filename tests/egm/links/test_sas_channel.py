@@ -250,6 +250,7 @@ def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- two hosts
+@pytest.mark.requirement("K-03")
 def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
     room = MachineRig(tmp_path)
     first = Bench(tmp_path, room, name="first")

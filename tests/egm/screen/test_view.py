@@ -139,6 +139,7 @@ def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
     assert (stopped.page, stopped.scene) == (Page.NONE, Scene.TILT)
 
 
+@pytest.mark.requirement("Q-21")
 @pytest.mark.parametrize(
     ("state", "scene"),
     [

@@ -15,7 +15,7 @@ from test_picture import Watcher
 
 from egm.app.view import snapshot
 from egm.devices.ioboard.codec import INPUTS
-from egm.kernel.messages import Handpay, Protection
+from egm.kernel.messages import Handpay, Protection, Tilt
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import apply_action
@@ -430,12 +430,55 @@ def test_a_cancelled_credit_is_shown_in_currency(published, language, amount, la
     assert any(amount in words for words in said), said
 
 
-@pytest.mark.requirement("J-15:a")
+SINCE = "2026-11-21T17:05:00+00:00"
+STOPPED = [
+    pytest.param(
+        *("out_of_service", {}),
+        {
+            "en": ("Out of service", "Press CASH OUT to take your credits."),
+            "fr": ("Hors service", "Appuyez sur ENCAISSER pour retirer vos crédits."),
+        },
+        marks=pytest.mark.requirement("Q-21", "F-20"),
+        id="out of service",
+    ),
+    pytest.param(
+        *("door_open", {"doors_open": ("main",)}),
+        {
+            "en": ("Door open", "Main door", "Close the door to continue."),
+            "fr": ("Porte ouverte", "Porte principale", "Fermez la porte pour continuer."),
+        },
+        marks=pytest.mark.requirement("J-02"),
+        id="door",
+    ),
+    pytest.param(
+        *("tilt", {"tilts": (Tilt(code="bill_acceptor.cheat", since=SINCE, cleared_by="attendant"),)}),
+        {
+            "en": ("Bill acceptor: fraud suspected", "An attendant can clear this fault"),
+            "fr": ("Accepteur de billets : fraude soupçonnée", "Un préposé peut lever la panne"),
+        },
+        marks=pytest.mark.requirement("G-12:a"),
+        id="fault",
+    ),
+]
+
+
 @pytest.mark.parametrize("language", ["en", "fr"])
 @EVERY_LAYOUT
-def test_the_machines_numbers_are_on_the_screen(published, language, layout):
+@pytest.mark.parametrize(("state", "more", "wanted"), STOPPED)
+def test_a_machine_that_is_stopped_says_why_and_what_to_do(published, language, layout, state, more, wanted):
+    view = build_idle_view(published, published[0], language, credit_cents=2000)
+    stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **more}))
+    said = " ".join(" ".join(words_on(stopped, layout)).split())
+    assert [words for words in wanted[language] if words not in said] == []
+
+
+@pytest.mark.requirement("J-15:a", "I-09")
+@pytest.mark.parametrize("kind", ["cancelled_credit", "jackpot", "progressive"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+@EVERY_LAYOUT
+def test_the_machines_numbers_are_on_the_screen(published, language, layout, kind):
     view = build_idle_view(published, published[0], language)
-    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    handpay = Handpay(kind=kind, amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
     assert any("SN-4711" in words for words in words_on(apply_message(view, numbered), layout))

@@ -396,6 +396,7 @@ def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("J-16")
 @pytest.mark.parametrize(("role", "pays"), [(Role.TECHNICIAN, "attendant"), (Role.SUPERVISOR, "2")])
 def test_a_key_that_pays_beside_somebody_who_may_not_is_recorded_as_the_key(menu, role, pays):
     """Whoever has signed in at the service menu is not behind an act that their role does not allow."""
@@ -484,6 +485,7 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     room.close()
 
 
+@pytest.mark.requirement("J-16")
 def test_a_menu_nobody_touches_signs_out(menu):
     async def session():
         expired = asyncio.Event()
