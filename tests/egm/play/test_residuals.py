@@ -13,7 +13,7 @@ from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
-from meters import Transaction, Transfer
+from meters import JournalError, SelfAuditFailed, Transaction, Transfer
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -108,6 +108,18 @@ def test_a_generator_that_fails_takes_no_rest(make):
     room.engine.handle(EventType.RESIDUAL)
     assert (room.state, room.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
     assert not room.engine.accepts(EventType.RESIDUAL)
+
+
+@pytest.mark.requirement("A-03", "A-27:a")
+def test_no_number_is_drawn_for_a_rest_once_the_credits_do_not_add_up(make):
+    room = make(ScriptedChance(0))
+    room.journal._ledger.given["house:win"] += 1
+    with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
+        room.engine.handle(EventType.RESIDUAL)
+    assert room.machine.chance.values == [0]
+    with pytest.raises(JournalError):
+        room.engine.handle(EventType.CASH_OUT)
+    assert (room.hands.jobs, room.records("handpay.pending")) == ([], [])
 
 
 @pytest.mark.requirement("F-10")
