@@ -438,6 +438,7 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
     assert least_paid or game not in PAY_TABLES or game not in list_table_games()
 
 
+@pytest.mark.requirement("M-01", "M-17")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", [name for name, family in FAMILIES.items() if family == "keno"])
 def test_a_keno_glass_shows_every_prize_and_level(room, theme, game, language):

@@ -142,6 +142,7 @@ def test_what_ends_by_itself_does_not_hold_the_machine_over_a_power_cut(tmp_path
     asyncio.run(scenario())
 
 
+@pytest.mark.requirement("K-04")
 def test_where_no_rule_says_so_the_machine_plays_on(tmp_path: Path) -> None:
     room = MachineRig(tmp_path)
     bench = Bench(tmp_path, room)

@@ -96,7 +96,9 @@ def test_an_authorised_clear_keeps_the_evidence_and_starts_at_zero(broken):
     evidence = clear(broken, authorised(found), now=clock, machine_id="EGM-7")
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
-    assert json.loads((evidence / "after.json").read_bytes())["meters"]["bill_in.value"] == 0
+    before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
+    assert before["before"]["first"]["meters"] == found.first.values
+    assert after["meters"]["bill_in.value"] == 0
     with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
         assert not any(journal.meters().values.values())
         genesis = next(journal.entries())

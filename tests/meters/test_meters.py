@@ -101,7 +101,7 @@ ANNEX_D = [
 ]
 
 
-@pytest.mark.requirement("D-02")
+@pytest.mark.requirement("D-02", "D-04", "D-09", "D-10", "D-12", "D-13", "I-20")
 @pytest.mark.parametrize(("flow", "value", "count"), ANNEX_D, ids=str)
 def test_each_flow_moves_its_meter_by_its_amount(tmp_path, flow, value, count):
     with Journal.open(tmp_path, now=clock) as journal:
@@ -199,6 +199,7 @@ def test_occurrences_since_power_up_and_door_close(journal):
     assert values["door.main.opens"] == 1
 
 
+@pytest.mark.requirement("D-17")
 def test_tournament_points_never_touch_the_live_meters(journal):
     move(journal, ("tournament:entry", "tournament:points:1", 50000))
     move(

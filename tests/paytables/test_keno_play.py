@@ -99,7 +99,7 @@ def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
     assert prod(b for b, _ in bounds) == comb(80, 20) * prod(range(1, 21))
 
 
-@pytest.mark.requirement("B-13", "M-18")
+@pytest.mark.requirement("B-13", "M-18", "M-04")
 @pytest.mark.parametrize("seed", range(40))
 def test_a_game_is_what_its_recorded_draws_say(seed):
     """Replayed, a game comes out the same; its wins are those of the independent evaluator."""

@@ -10,9 +10,13 @@ from meters import ExcessiveIncrement, Transaction, Transfer
 
 
 @pytest.mark.requirement("A-26")
-@pytest.mark.parametrize("place", ["quebec-vlt", "generic"])
-def test_no_meter_moves_further_at_once_than_the_place_allows(tmp_path, place):
-    most_cents = load_profile(place).journal.increment_limits_cents["world:bill"]
+@pytest.mark.parametrize("place", ["quebec-vlt", "generic", "quebec-casino", "monaco"])
+@pytest.mark.parametrize(("source", "most_cents"), [("world:bill", 1_000_000), ("world:coin", 100_000)])
+def test_no_meter_moves_further_at_once_than_the_place_allows(tmp_path, place, source, most_cents):
+    """New Zealand, 3.3.19a: $1,000 in coins, $10,000 in bills; Québec's video lotteries take no coins."""
+    if (place, source) == ("quebec-vlt", "world:coin"):
+        assert not load_profile(place).coins.accepted_cents
+        return
     state = StateFolder(tmp_path)
     state.prepare()
     file = load_cabinet()
@@ -20,10 +24,10 @@ def test_no_meter_moves_further_at_once_than_the_place_allows(tmp_path, place):
     process = MachineProcess(state, file.model_copy(update={"machine": named}), StoppedClock())
     with process._open_journal() as journal:
         for more in (1, 0):
-            moved = (Transfer("world:bill", "credit:1:cashable", most_cents + more),)
+            moved = (Transfer(source, "credit:1:cashable", most_cents + more),)
             bill = Transaction(id=journal.fresh_id("bill"), kind="bill.in", transfers=moved)
             if more:
-                with pytest.raises(ExcessiveIncrement, match="world:bill"):
+                with pytest.raises(ExcessiveIncrement, match=source):
                     journal.append(bill)
             else:
                 journal.append(bill)

@@ -91,6 +91,7 @@ class Acceptor:
     [
         (EventType.DOOR_OPENED, {"door": "main"}),
         (EventType.FAULT_RAISED, {"code": "io_board.communication", "detail": ""}),
+        (EventType.FAULT_RAISED, {"code": "bill_acceptor.cheat", "detail": ""}),
         (EventType.DISABLED, {"source": "operator", "reason": "closed"}),
         (EventType.MENU, {"key": "audit"}),
     ],
@@ -103,6 +104,7 @@ def test_the_acceptors_are_off_while_the_machine_is_not_ready(tmp_path, event, v
         station.engine.handle(started)
     station.process_change()
     assert bills.taken
+    assert coins.taken
     station.engine.handle(event, **values)
     station.process_change()
     assert station.engine.state is not State.IDLE

@@ -123,6 +123,7 @@ def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
     assert (room.state, len(room.hands.jobs)) == (State.HANDPAY, 2)
 
 
+@pytest.mark.requirement("H-09")
 def test_a_host_that_refuses_is_not_got_round(make):
     room = make(offline=5)
     room.port.enrol(12345, 677)
@@ -250,6 +251,7 @@ def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     assert (room.credit_cents, room.notice) == (1234, "ticket_refused.redeemed")
 
 
+@pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("digits", "kind", "cents", "status"),
     [
@@ -269,6 +271,7 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
     assert room.port.has_unread_result
 
 
+@pytest.mark.requirement("H-08", "G-16")
 @pytest.mark.parametrize(
     ("status", "reason"),
     [(Redeeming.REJECTED_BY_HOST, Reason.REDEEMED), (Redeeming.TIMED_OUT, Reason.HOST_DOWN)],
@@ -284,6 +287,7 @@ def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
     assert room.credit_cents == 0
 
 
+@pytest.mark.requirement("H-08", "G-16")
 def test_without_a_link_no_ticket_is_held(make):
     room = make(online=False)
     room.offer_ticket(FIRST)
@@ -332,6 +336,7 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
     assert again.credit_cents == 0
 
 
+@pytest.mark.requirement("H-08", "G-05")
 def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     room = make()
     room.offer_ticket(FIRST)
@@ -387,6 +392,7 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     assert room.port.offered == SECOND
 
 
+@pytest.mark.requirement("H-08")
 def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     room = make()
     room.offer_ticket(FIRST)

@@ -72,6 +72,7 @@ def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
     with_timeouts(tmp_path, scenario)
 
 
+@pytest.mark.requirement("H-08", "G-16")
 def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
     async def scenario(room):
         room.offer_ticket(TICKET)

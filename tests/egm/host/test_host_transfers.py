@@ -112,6 +112,7 @@ def test_a_second_order_waits_until_the_host_has_read_the_first(make):
     assert kinds(again) == (200, 0, 0)
 
 
+@pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
     ("more", "status"),
     [
@@ -139,6 +140,7 @@ def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, stat
     assert ask(room, cashable=7) is Status.FULL
 
 
+@pytest.mark.requirement("K-09")
 def test_a_transfer_may_be_partial_where_its_host_says_so(make):
     room = make().insert(10000)
     assert ask(room, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
@@ -216,7 +218,7 @@ def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
     assert (meters["mach_bonus"], meters["money_in"], meters["coin_out"]) == (150, 0, 0)
 
 
-@pytest.mark.requirement("F-06")
+@pytest.mark.requirement("F-06", "D-10")
 def test_a_bonus_jackpot_waits_for_the_attendant(make):
     room = make()
     assert ask(room, kind=JACKPOT, cashable=50_000) is Status.FULL

@@ -99,14 +99,14 @@ def test_without_a_fault_all_of_it_works(room):
     log("", Does(room))
 
 
-@pytest.mark.requirement("G-01", "G-02", "G-15", "H-06")
+@pytest.mark.requirement("G-01", "G-02", "G-15", "H-06", "G-04", "G-10:a")
 @pytest.mark.parametrize("code", sorted(_CODES))
 def test_what_the_table_says_of_a_fault_is_done(room, code):
     room.engine.handle(EventType.FAULT_RAISED, code=code)
     CARRIED_OUT[effect_of(code)](code, Does(room))
 
 
-@pytest.mark.requirement("G-01")
+@pytest.mark.requirement("G-01", "G-04")
 @pytest.mark.parametrize("code", [code for code in sorted(_CODES) if effect_of(code) is Effect.ACCEPTOR_OFF])
 def test_what_lies_in_an_acceptor_that_is_off_goes_back(room, code):
     room.engine.handle(EventType.FAULT_RAISED, code=code)

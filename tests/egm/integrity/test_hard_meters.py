@@ -18,9 +18,11 @@ from egm.people import Role
 from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.testing.jumping_loop import jump
-from egm.testing.machine import MachineRig
+from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import NUMBERS, Menu
 
+#: Stops of maple-classic: a small win, and the highest prize.
+MAPLES, LANTERNS = (23, 7, 5), (11, 11, 12)
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
 
@@ -105,6 +107,28 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     (told,) = room.records("hard_meters.exchanged")
     assert (told["person"], told["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
     assert [record["counted"][4] for record in room.records("hard_meters.fitted")] == [40_040, 3]
+    room.close()
+
+
+@pytest.mark.requirement("D-20")
+def test_each_counter_follows_its_own_meter(tmp_path, place):
+    """Entries, the cash box, exits, wins paid by hand and bills, in this order."""
+    numbers = ScriptedChance(*MAPLES, *LANTERNS)
+    room = MachineRig(tmp_path / "state", profile=place, chance=numbers, devices=("hopper",)).boot()
+    board = a_board(tmp_path)
+    (meters,) = create_hard_meters(context(room, tmp_path, board))
+    says(board, 0, 0, 0, 0, 0, 0)
+    assert meters.send_totals()
+    room.insert(10000)
+    room.ledgers.coins.credit_coins_in(((200, False), (100, True)), 1)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
+    for _ in range(2):
+        room.play()
+        room.report_shown()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert meters.send_totals()
+    assert board._totals == (6, 2, 180, 1500, 100, 0)
     room.close()
 
 

@@ -162,6 +162,7 @@ def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch
     assert room.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
 
 
+@pytest.mark.requirement("A-12")
 def test_a_technician_cannot_talk_wrong_software_right(start, maker):
     maker.tamper()
     room = start()

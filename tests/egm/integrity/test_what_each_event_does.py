@@ -62,7 +62,7 @@ def room(tmp_path):
     machine.close()
 
 
-@pytest.mark.requirement("J-01", "C-21", "G-11")
+@pytest.mark.requirement("J-01", "C-21", "G-11", "D-14", "E-10")
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
     stands, is_seen_to = DOORS[door]
@@ -74,6 +74,7 @@ def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
         room.engine.submit(event)
     assert len(room.records("door.closed")) == 1
+    assert room.journal.meters().values[f"door.{door}.opens"] == 1
     assert room.state is (State.TILT if is_seen_to else State.IDLE)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is (State.TILT if is_seen_to else State.IDLE)

@@ -13,7 +13,7 @@ from egm.kernel.keys import Fate, Key, Keys, Owner
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
-from egm.testing.machine import FailingChance, MachineRig, write_undeclared
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
 from egm.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
@@ -116,6 +116,27 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
     assert [part["bill_in.value"] for part in parts] == [2000, 500]
     assert parts[1]["credits"] == second.credit_cents
     assert parts[1]["coin_in"] == 15
+
+
+@pytest.mark.requirement("D-01", "O-01")
+def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_position(machine):
+    first, second = machine()
+    first.ledgers.coins.credit_coins_in(((100, False),), 1)
+    for room in (first, second):
+        room.insert(10000)
+        room.engine.handle(EventType.DENOMINATION, value=100)
+        room.engine.handle(EventType.BET, value=3)
+    second.machine.chance = ScriptedChance(11, 11, 12)  # the highest prize
+    second.play()
+    second.report_shown()
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    first.engine.handle(EventType.CASH_OUT)
+    first.engine.handle(EventType.TICKET_FAILED, why="no paper")
+    first.engine.handle(EventType.KEY_TURNED, key="attendant")
+    reading = first.journal.meters()
+    names = ("coin_drop", "att_cancel_credit", "att_jackpot")
+    parts = [reading.select(position=number).values for number in (1, 2)]
+    assert [tuple(part[name] for name in names) for part in parts] == [(100, 10100, 0), (0, 0, 150000)]
 
 
 @pytest.mark.requirement("O-01", "A-08")

@@ -77,6 +77,45 @@ def _try(room: MachineRig, state: State, event: EventType) -> bool:
     return taken is not None
 
 
+#: Where each act of a player, of a host or of staff has an effect, by the effect; and the rows that say so.
+_NO_GAME_AND_NO_PAYOUT = set(State) - {
+    *(State.BOOT, State.SELF_TEST, State.PLAYING, State.PAYING, State.LOCKED),
+}
+WHERE = {
+    "start_game": ({State.IDLE, State.BETTING}, "C-21 J-02 J-10"),
+    "set_bet": ({State.IDLE, State.BETTING}, "P-05 J-02"),
+    "select_game": ({State.IDLE}, "O-07"),
+    "select_denomination": ({State.IDLE}, "O-07"),
+    "reserve_ticket": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
+    "reserve_coins": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
+    "open_cancelled_credit": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
+    "withdraw_bets": ({State.BETTING}, "P-05"),
+    "stack_bill": ({State.IDLE}, "G-04 J-02"),
+    "redeem_ticket": ({State.IDLE}, "G-04 J-02"),
+    "execute_transfer_order": ({State.IDLE, State.LOCKED}, "K-09"),
+    "change_options": (_NO_GAME_AND_NO_PAYOUT, "A-22 O-07"),
+    "start_test": (_NO_GAME_AND_NO_PAYOUT, "J-10"),
+}
+
+
+@pytest.mark.parametrize(
+    ("effect", "states"),
+    [
+        pytest.param(effect, states, marks=pytest.mark.requirement(*rows.split()), id=effect)
+        for effect, (states, rows) in WHERE.items()
+    ],
+)
+def test_an_act_has_its_effect_in_these_states_and_no_other(effect, states):
+    found = {
+        state
+        for state in State
+        for event in FEATURES.rules.payloads
+        for rule in FEATURES.rules.of(state, event)
+        if effect in {each.__name__ for each in rule.effects}
+    }
+    assert found == states
+
+
 def test_what_was_not_expected_is_recorded_once_a_start(tmp_path):
     room = _room(tmp_path, State.IDLE)
     for _ in range(3):

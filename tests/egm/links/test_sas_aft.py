@@ -116,6 +116,7 @@ def test_a_repeat_is_never_a_second_transfer(make):
     assert kinds(again) == (1000, 0, 0)
 
 
+@pytest.mark.requirement("K-05")
 def test_what_is_untold_when_the_power_goes_is_told_afterwards(make):
     bench = make()
     bench.long(0x72, order())
@@ -200,6 +201,7 @@ def test_orders_cut_short_are_met_with_silence(make, data):
     assert transferred(bench) == "00"
 
 
+@pytest.mark.requirement("K-09")
 def test_value_goes_out_whole_or_in_part_as_the_host_says(make):
     bench = make()
     bench.room.insert(1000)
@@ -237,7 +239,7 @@ def test_a_machine_that_is_at_something_else_says_so(make):
     assert transferred(bench) == "87"
 
 
-@pytest.mark.requirement("F-06")
+@pytest.mark.requirement("F-06", "D-10", "D-09")
 def test_bonuses(make):
     bench = make()
     assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"

@@ -48,6 +48,7 @@ def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
     assert bench.general() == 0x00
 
 
+@pytest.mark.requirement("K-06")
 def test_broken_bytes_acknowledge_nothing(bench: Bench) -> None:
     door(bench, opened=True)
     assert bench.general() == 0x11
@@ -88,6 +89,7 @@ def test_a_reading_poll_repeated_is_read_anew(bench: Bench) -> None:
     assert bench.read(0x1A) == "00000500"
 
 
+@pytest.mark.requirement("K-05")
 @pytest.mark.sas(exceptions="70 11 12")
 def test_the_twenty_first_exception_overflows(bench: Bench) -> None:
     for _ in range(10):
@@ -248,6 +250,7 @@ def test_real_time_is_not_there_unless_it_is_switched_on(bench: Bench) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- two hosts
+@pytest.mark.requirement("K-03")
 def test_two_hosts_each_hear_of_everything(tmp_path: Path) -> None:
     room = MachineRig(tmp_path)
     first = Bench(tmp_path, room, name="first")

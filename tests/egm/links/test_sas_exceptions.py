@@ -101,6 +101,7 @@ def test_an_emptied_stacker_counts_anew(bench: Bench) -> None:
     assert told(bench, EventType.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
 
 
+@pytest.mark.requirement("K-12")
 @pytest.mark.sas(exceptions="17 18")
 def test_power(tmp_path: Path) -> None:
     for told_of in ([0x7A, 0x17], [0x18, 0x17]):

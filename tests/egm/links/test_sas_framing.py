@@ -82,6 +82,7 @@ def test_messages_to_others_are_passed_over() -> None:
     assert hear(lenient(), other + READ) == [MessageToOther(2), LongPoll(READ)]
 
 
+@pytest.mark.requirement("K-06")
 def test_a_wrong_crc_is_broken() -> None:
     wrong = SET[:-1] + b"\x09"
     assert hear(strict(), mark_message(wrong)) == [Broken("crc", wrong)]

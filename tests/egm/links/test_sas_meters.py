@@ -201,6 +201,7 @@ BILL_POLLS: Mapping[int, int] = {
 }
 
 
+@pytest.mark.requirement("K-11", "D-11:b")
 @pytest.mark.sas(
     polls=" ".join(f"{code:02X}" for code in BILL_POLLS), exceptions="47 48 49 4A 4B 4C 4D 4E 4F 50"
 )
@@ -228,6 +229,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
     room.close()
 
 
+@pytest.mark.requirement("D-13", "K-11")
 @pytest.mark.sas(polls="2A 2B 2C 4F B3")
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
     room = MachineRig(tmp_path, devices=("hopper",))

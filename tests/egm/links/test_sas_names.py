@@ -25,6 +25,7 @@ def test_a_frame_seen_on_a_real_link_is_sealed_alike(body: str, crc: str) -> Non
     assert is_intact(bytes.fromhex(body + crc))
 
 
+@pytest.mark.requirement("K-06")
 def test_one_flipped_bit_breaks_the_seal() -> None:
     frame = append_crc(bytes.fromhex("01 2F 03 00 00 00"))
     for bit in range(len(frame) * 8):

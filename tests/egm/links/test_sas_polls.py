@@ -282,6 +282,7 @@ def test_shut_down_lets_a_game_end_and_credits_leave(tmp_path: Path) -> None:
     room.close()
 
 
+@pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="0A 0B")
 def test_maintenance_is_held_apart_from_shut_down(bench: Bench) -> None:
     for code in (0x01, 0x0A, 0x02):

@@ -90,6 +90,7 @@ def test_a_system_ticket_from_button_to_report(make):
     assert bench.read(0x57) == "800000000000"
 
 
+@pytest.mark.requirement("H-10")
 def test_the_last_day_of_a_ticket_is_the_day_printed_on_it(make):
     """Issued on 1 January 2026 and good for 365 days: the last one is 1 January 2027."""
     bench = make()
@@ -179,6 +180,7 @@ def test_a_silent_systems_machine_numbers_its_own_tickets_where_it_was_given_an_
     assert bench.long(0x4D, "00")[18:34] == "4724978028378429"
 
 
+@pytest.mark.requirement("H-05")
 def test_a_machine_without_an_identifier_asks_for_one(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.room.clock.pass_seconds(15)
@@ -311,6 +313,7 @@ def test_lengths_that_are_none_are_met_with_silence(make):
     assert bench.long(0x71, redemption("00"))[2:4] == "40"
 
 
+@pytest.mark.requirement("G-16")
 def test_a_ticket_at_a_line_that_is_down_goes_back(make):
     bench = make()
     bench.room.clock.pass_seconds(6)

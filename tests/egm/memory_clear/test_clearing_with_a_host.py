@@ -68,7 +68,7 @@ def test_where_it_is_not_proved_which_have_moved_none_does_before_the_host_regis
     room.close()
 
 
-@pytest.mark.requirement("A-05", "H-12")
+@pytest.mark.requirement("A-05")
 def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL
@@ -89,7 +89,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     room.close()
 
 
-@pytest.mark.requirement("A-05", "H-12")
+@pytest.mark.requirement("A-05")
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     room = hosted(tmp_path).boot()
     assert order(room, "T-1", restricted=900) is TransferStatus.FULL

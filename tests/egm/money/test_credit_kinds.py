@@ -63,6 +63,7 @@ def kinds(room: MachineRig) -> tuple[int, int, int]:
     return tuple(room.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
+@pytest.mark.requirement("D-12")
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
     room = gift(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
     room.play()  # five cents
@@ -93,6 +94,7 @@ def test_the_credit_meter_shows_every_kind(make):
     assert (now.credit_cents, now.restricted_cents, now.nonrestricted_cents) == (440, 300, 40)
 
 
+@pytest.mark.requirement("D-12")
 def test_restricted_credit_is_never_paid_as_money(make):
     room = gift(make(), restricted=300, nonrestricted=40).insert(100)
     room.cash_out_ticket()

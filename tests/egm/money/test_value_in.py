@@ -9,7 +9,7 @@ from egm.devices.ledgers import EscrowPhase
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
-from egm.money.value_in import list_wanted_bills
+from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
 from tools.dev.lies import adopted
 
@@ -75,6 +75,31 @@ def test_the_credit_limit_closes_the_acceptor(room, inserted, taken):
     assert bool(list_wanted_bills(room.machine, room.state)) is taken
     room.offer(100)
     assert room.hands.orders[-1][0] == ("stack" if taken else "return")
+
+
+@pytest.mark.requirement("F-12")
+@pytest.mark.parametrize(("inserted", "taken"), [(29, True), (30, False)])
+def test_the_credit_limit_closes_the_acceptors_to_tickets_and_coins(tmp_path, inserted, taken):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(100)
+    number = room.cash_out_ticket()
+    for _ in range(inserted):
+        room.insert(10000)
+    assert should_accept_tickets(room.machine, room.state) is taken
+    assert bool(list_wanted_coins(room.machine, room.state)) is taken
+    room.offer_ticket(number)
+    assert room.hands.orders[-1][0] == ("stack" if taken else "return")
+    room.close()
+
+
+@pytest.mark.requirement("G-04")
+@pytest.mark.parametrize("state", State, ids=str)
+def test_no_acceptor_takes_anything_in_a_state_other_than_idle(room, state):
+    taken = (
+        list_wanted_bills(room.machine, state),
+        list_wanted_coins(room.machine, state),
+        should_accept_tickets(room.machine, state),
+    )
+    assert [bool(each) for each in taken] == [state is State.IDLE] * 3
 
 
 @pytest.mark.requirement("G-04", "J-02")

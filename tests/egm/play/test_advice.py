@@ -60,6 +60,7 @@ def test_the_chart_of_best_play_is_shown_where_advice_is():
     assert untold.presentation == {k: v for k, v in told.presentation.items() if k != "chart"}
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("language", "words"),
     [

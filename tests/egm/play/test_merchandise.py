@@ -286,6 +286,7 @@ def test_a_player_who_disrupted_the_machine_gets_no_prize(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- told
+@pytest.mark.requirement("E-01")
 def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     room = won(tmp_path)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")

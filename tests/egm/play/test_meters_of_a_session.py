@@ -21,7 +21,7 @@ def played(room, games):
         room.report_shown()
 
 
-@pytest.mark.requirement("D-14", "D-11:a", "D-11:b", "E-07", "O-04", "O-01", "D-01")
+@pytest.mark.requirement("D-14", "D-11:a", "D-11:b", "E-07", "O-04", "O-01", "D-01", "D-08")
 def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_door_and_power(tmp_path):
     room = (
         MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS))

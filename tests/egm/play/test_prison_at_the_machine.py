@@ -79,6 +79,7 @@ def test_whoever_leaves_a_stake_in_prison_takes_his_part(roulette):
     assert (meters["coin_in"], meters["coin_out"]) == (800, 400)
 
 
+@pytest.mark.requirement("E-01")
 def test_the_recall_names_each_spot_and_what_became_of_it(roulette):
     room = roulette(0).insert(5000)
     spin(room, "half", red=8, **{"dozen-1": 5})

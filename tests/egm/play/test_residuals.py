@@ -13,7 +13,7 @@ from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
-from meters import Transaction, Transfer
+from meters import JournalError, SelfAuditFailed, Transaction, Transfer
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -77,6 +77,7 @@ def test_a_rest_played_off_returns_all_that_is_staked_on_the_whole(make):
     assert won_cents == USEFUL_CENTS * REST_CENTS
 
 
+@pytest.mark.requirement("F-10")
 def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     """Seven cents were more than the cheapest credit, and no bet the place takes."""
     four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
@@ -91,6 +92,7 @@ def test_what_is_under_the_least_bet_of_the_place_buys_nothing(make):
     assert (room.notice, room.credit_cents) == ("residual_won", 15)
 
 
+@pytest.mark.requirement("F-10")
 def test_a_rest_is_staked_once_and_only_while_it_buys_nothing(make):
     room = make(ScriptedChance(0))
     room.engine.handle(EventType.RESIDUAL)
@@ -108,6 +110,19 @@ def test_a_generator_that_fails_takes_no_rest(make):
     assert not room.engine.accepts(EventType.RESIDUAL)
 
 
+@pytest.mark.requirement("A-03", "A-27:a")
+def test_no_number_is_drawn_for_a_rest_once_the_credits_do_not_add_up(make):
+    room = make(ScriptedChance(0))
+    room.journal._ledger.given["house:win"] += 1
+    with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
+        room.engine.handle(EventType.RESIDUAL)
+    assert room.machine.chance.values == [0]
+    with pytest.raises(JournalError):
+        room.engine.handle(EventType.CASH_OUT)
+    assert (room.hands.jobs, room.records("handpay.pending")) == ([], [])
+
+
+@pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("way", ["stays", "given_up"])
 def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
     room = make(ScriptedChance(), way)

@@ -42,7 +42,7 @@ def cabinet(folder, version):
     return file
 
 
-@pytest.mark.requirement("C-10", "O-03")
+@pytest.mark.requirement("O-03")
 @pytest.mark.parametrize("changed", [True, False], ids=["new version", "same version"])
 def test_another_definition_of_the_same_version_is_told_by_the_check_and_by_the_machine(
     played, tmp_path, monkeypatch, changed

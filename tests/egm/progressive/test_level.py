@@ -87,6 +87,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
     )
 
 
+@pytest.mark.requirement("I-01")
 def test_a_wager_adds_its_share_and_nothing_is_rounded():
     level = Level.open(TERMS)
     for _ in range(3):
@@ -234,7 +235,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
         posting.compare("p", level, balances.__getitem__)
 
 
-@pytest.mark.requirement("R-09", "I-01")
+@pytest.mark.requirement("I-01")
 @pytest.mark.parametrize(
     ("increment", "wager"), [(Fraction(1, 90), 50), (Fraction(1, 31), 77), (Fraction(1, 3), 900)]
 )

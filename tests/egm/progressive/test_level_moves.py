@@ -10,9 +10,11 @@ from rigs.three_levels import GAME, NO_LUCK, A, B, room_of
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.progressive.keys import ProgressiveKey
-from egm.progressive.level import Level
+from egm.progressive.level import Level, Terms
+from egm.progressive.levels_page import build_level_tables
 from egm.progressive.pools import Pools
 from egm.testing.controller import create_pool
+from egm.testing.machine import write_undeclared
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from tools.audit.games import Shelf
@@ -52,6 +54,7 @@ def move(room, source, target):
     return Menu(room).sign_in(Role.TECHNICIAN).touch("form:level_move").complete(source, target).notice
 
 
+@pytest.mark.requirement("I-06")
 def test_a_level_is_moved_only_behind_an_open_door(room):
     assert move(room, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
     assert level(room, DEAR).held
@@ -78,6 +81,7 @@ def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_pat
         assert Auditor(Shelf([GAME.parent])).run(view.iter_bodies()).findings == []
 
 
+@pytest.mark.requirement("I-13")
 @pytest.mark.parametrize(
     ("source", "target"),
     [
@@ -105,6 +109,31 @@ def test_every_level_is_read_out_with_all_it_holds(room, tmp_path):
     assert "30,042" in run.output
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path / "none")])
     assert run.exit_code == 1
+
+
+@pytest.mark.requirement("I-05", "D-18")
+def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and_hits(tmp_path):
+    room = room_of(tmp_path).boot()
+    pool = next(iter(room.machine.component(Pools).by_id))
+    terms = Terms(base_cents=1000, increment=Fraction(1, 50), hidden=Fraction(1, 100), ceiling_cents=1010)
+    reached = Level.open(terms).contribute(1000).hit()[1].contribute(2000)
+    stored = {f"{ProgressiveKey.LEVEL}{pool}": reached.to_json()}
+    write_undeclared(room.machine, "test.level", state=stored)
+    table = next(t for t in build_level_tables(room.machine) if f"({pool})" in translate_words(t.title, "en"))
+    lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in table.rows}
+    assert lines == {
+        "Amount displayed": "$10.10",
+        "Exact amount, in cents": "1010",
+        "Starting amount": "$10.00",
+        "Highest amount": "$10.10",
+        "Increment, share of each wager": "1/50",
+        "Increment of the hidden pool, share of each wager": "1/100",
+        "Hidden pool, in cents": "20",
+        "Overflow, in cents": "40",
+        "Number of hits": "1",
+        "Total won": "$10.10",
+    }
+    room.close()
 
 
 @pytest.mark.requirement("I-05", "D-16", "D-18")

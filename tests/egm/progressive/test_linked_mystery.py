@@ -398,7 +398,7 @@ def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path,
     run(life())
 
 
-@pytest.mark.requirement("I-03", "R-09")
+@pytest.mark.requirement("I-03")
 @pytest.mark.parametrize(
     ("terms", "code"),
     [

@@ -72,7 +72,7 @@ def test_a_wager_feeds_every_level_it_plays_for_exactly_and_in_its_own_transacti
     assert machine.journal.meters().values["progressive.contributed"] == 4
 
 
-@pytest.mark.requirement("I-09", "I-20", "D-09", "D-14")
+@pytest.mark.requirement("I-09", "I-20", "D-09", "D-14", "F-04")
 def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(room):
     machine = room(B, NO_LUCK, MISS, A, LUCK, MISS)
     one_game(machine)
@@ -193,6 +193,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
         "TEST-1", "three-levels.top.50", 1500, "hand",
     )  # fmt: skip
+    assert (hit["level"], hit["time_utc"]) == ("top", machine.clock.now().isoformat())
     assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
     assert paid["persons"] == ["attendant"]
     machine.close()

@@ -108,7 +108,7 @@ MYSTERY = {
 }
 
 
-@pytest.mark.requirement("I-03", "R-09")
+@pytest.mark.requirement("I-03")
 def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
     (level,) = create_levels({"level": [MYSTERY]}, "levels.toml")
     assert level.chance.odds == compute_mystery_rate(Fraction(50) / (Fraction(50) / 90))

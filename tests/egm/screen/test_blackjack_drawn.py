@@ -194,6 +194,7 @@ def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
     }
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr"), (PHONE, "fr")])
 def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     _, told = felt(OPTIONS)

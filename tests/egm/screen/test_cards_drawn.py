@@ -45,6 +45,7 @@ def test_a_shuffle_a_burnt_card_or_a_position_is_no_hand(theme, name):
     assert apart
 
 
+@pytest.mark.requirement("C-22", "C-11")
 @pytest.mark.parametrize(("bought", "options"), [(5, {}), (200, {}), (500, {}), (30, {"hands": 10})])
 def test_the_table_of_pays_is_of_the_hands_and_credits_that_are_played(theme, bought, options):
     """A bet named by its price alone is of the hands the rules play for it."""
@@ -72,6 +73,7 @@ def test_a_spot_that_takes_one_sum_names_it_once(theme, language, said):
     assert said.format(stage.money(spot.most * UNIT_CENTS)) in lines
 
 
+@pytest.mark.requirement("E-01")
 def test_a_recalled_round_of_a_table_has_its_cloth_and_its_cards(theme):
     _, told = felt("quebec-baccarat")
     view = dict(felt_scenes(felt("quebec-baccarat")[0], told, "en", theme, LANDSCAPE))["settled"]

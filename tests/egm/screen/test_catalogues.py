@@ -32,6 +32,7 @@ SOURCES = Path(CATALOGUES).parent
 NBSP = "\u00a0"
 
 
+@pytest.mark.requirement("C-18")
 def test_both_catalogues_have_the_same_keys_and_names_in_braces():
     english, french = read_catalogue("en"), read_catalogue("fr")
     assert english.keys() == french.keys()
@@ -47,6 +48,7 @@ def test_the_recall_page_and_the_screen_have_texts_for_the_same_settlements():
     assert texts == {name.replace(" ", "_") for name in SETTLED}
 
 
+@pytest.mark.requirement("C-18")
 def test_no_text_is_empty_and_french_is_not_english():
     english, french = read_catalogue("en"), read_catalogue("fr")
     assert all(text.strip() for text in (*english.values(), *french.values()))
@@ -93,6 +95,7 @@ def test_every_text_that_the_source_asks_for_exists():
     assert asked - texts.keys() == set()
 
 
+@pytest.mark.requirement("G-12:a", "E-08")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_code_of_the_machine_has_words(language):
     texts = Texts(language)
@@ -186,6 +189,7 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
         assert texts.has(f"tilt.cleared_{get_fault(code).cleared_by}")
 
 
+@pytest.mark.requirement("E-08")
 def test_every_entry_and_every_meter_has_words():
     """What the journal may hold and the machine counts is nowhere shown by its key."""
     texts = Texts("fr")

@@ -25,6 +25,7 @@ def said(published, theme, language, values, credit_cents=0):
     }
 
 
+@pytest.mark.requirement("G-12:a")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize(
     "values", [{"amount_cents": 2000}, {"held": "bill"}, {}], ids=["amount", "bill", "nothing"]

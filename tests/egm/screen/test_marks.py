@@ -49,6 +49,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     assert view.slip.numbers == {7, 18, 33}
 
 
+@pytest.mark.requirement("M-03")
 def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
     view, wishes = marked(build_idle_view(published, keno, "en"), theme, 7)
     assert wishes == ()
@@ -72,6 +73,7 @@ def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
     assert asked > 10
 
 
+@pytest.mark.requirement("M-03")
 def test_no_more_marks_than_the_largest_card(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, *range(1, 30))
     assert len(view.slip.numbers) == max(marks.list_permitted_spot_counts(keno))
@@ -79,6 +81,7 @@ def test_no_more_marks_than_the_largest_card(published, keno, theme):
     assert 1 not in view.slip.numbers, "a second touch takes the mark away"
 
 
+@pytest.mark.requirement("M-05")
 def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
     wish = apply_action(view, Action("bet_more"), theme)[1][0]
@@ -166,7 +169,7 @@ def laid(view, theme, source, name, value=None):
     return view
 
 
-@pytest.mark.requirement("M-03", "M-05")
+@pytest.mark.requirement("M-03", "M-05", "M-04")
 def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, keno, source, theme):
     """Three cards, the last of three pairs: its pairs and threes of pairs that the game pays are its ways."""
     view = build_idle_view(published, keno, "en", bet_credits=1)
@@ -190,6 +193,7 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
     assert marks.find_current_stake(view.snapshot, keno) == marks.list_permitted_stakes(keno)[1]
 
 
+@pytest.mark.requirement("M-03", "M-04")
 def test_a_card_is_added_only_to_cards_that_can_be_played_and_up_to_the_games_most(
     published, keno, source, theme
 ):

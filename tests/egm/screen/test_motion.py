@@ -51,6 +51,7 @@ def test_the_distance_is_whole_turns_of_the_strip_to_the_stop(travel):
     assert travel.cells(MOTION) > 0
 
 
+@pytest.mark.requirement("C-17")
 @given(st.integers(0, 10**12), st.floats(0, 10), st.floats(0.1, 10))
 def test_a_roll_up_never_shows_more_than_the_win_and_ends_on_it(amount, since, length):
     assert 0 <= compute_roll_up_amount(amount, since, length) <= amount

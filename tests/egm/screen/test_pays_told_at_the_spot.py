@@ -53,6 +53,7 @@ def staged(name, theme, language):
     return Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language))
 
 
+@pytest.mark.requirement("C-22", "C-11")
 @pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
 def test_a_spot_tells_all_that_it_pays(theme, name, spot, english, french, rows):
     for language, said in (("en", english), ("fr", french)):

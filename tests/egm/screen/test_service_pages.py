@@ -200,6 +200,7 @@ def test_a_tone_has_the_pitch_its_key_says(name, hertz):
     assert abs(crossings - hertz) <= 0.01 * hertz + 2
 
 
+@pytest.mark.requirement("E-01")
 def test_a_recalled_game_is_the_recorded_one_under_a_mark(published, outcomes, theme):
     """Its steps, wins and figures are the record's; the machine's own credit stays what it is."""
     picture = Picture(theme, scale=0.4)
@@ -400,6 +401,7 @@ def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the
     assert wish.options == {"page": page.id}
 
 
+@pytest.mark.requirement("J-02")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
     published, outcomes, theme, layout

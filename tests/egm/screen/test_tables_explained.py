@@ -252,6 +252,7 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
 
 
 # ---------------------------------------------------------------------- the place's own time
+@pytest.mark.requirement("N-01:c")
 @pytest.mark.parametrize(("zone", "said"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")])
 def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said):
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""

@@ -23,6 +23,7 @@ from tools.dev.gallery.machine import machine_scenes
 from tools.lab.views import build_idle_view, build_level_views
 
 
+@pytest.mark.requirement("I-11")
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))
 def test_a_value_grows_to_what_was_told_and_never_past_it(before, more, since):
     now = before + more

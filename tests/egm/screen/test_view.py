@@ -139,6 +139,7 @@ def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
     assert (stopped.page, stopped.scene) == (Page.NONE, Scene.TILT)
 
 
+@pytest.mark.requirement("Q-21")
 @pytest.mark.parametrize(
     ("state", "scene"),
     [
@@ -197,6 +198,7 @@ def test_a_presentation_that_is_no_field_is_named(game):
         apply_message(View(), Hello(games=(broken,)))
 
 
+@pytest.mark.requirement("N-01:c")
 def test_the_clock_goes_on_between_snapshots(rest):
     assert replace(rest, now=rest.heard_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
 

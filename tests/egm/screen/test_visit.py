@@ -254,6 +254,7 @@ def test_a_message_ends_with_what_it_was_about(visit):
     assert "Please wait" not in at.bar
 
 
+@pytest.mark.requirement("G-12:a")
 def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at = visit()
     at.do(at.room.offer, 500)
@@ -362,6 +363,7 @@ def over(at):
     assert Auditor(Shelf()).run(at.room.journal.iter_bodies()).findings == []
 
 
+@pytest.mark.requirement("J-02")
 def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")

@@ -106,6 +106,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_marks_its_own(tmp_path, th
     assert "?" not in "".join(last[0]["cards"])
 
 
+@pytest.mark.requirement("P-06")
 @pytest.mark.parametrize("game", ["quebec-roulette-french", "quebec-craps", "quebec-blackjack-options"])
 def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(tmp_path, theme, game):
     """Touches, keys, bets of somebody else's at the machine, rounds: PLAY never stakes what does not lie there."""

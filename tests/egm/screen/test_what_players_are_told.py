@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pygame
 import pytest
+from rigs.layouts import LAYOUTS
 from test_picture import Watcher
 
 from egm.app.view import snapshot
 from egm.devices.ioboard.codec import INPUTS
-from egm.kernel.messages import Handpay, Protection
+from egm.kernel.messages import Handpay, Protection, Tilt
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
 from egm.screen.picture import Picture
@@ -52,29 +53,36 @@ class Writer(Watcher):
         return super().text(words, *args, **kwargs)
 
 
+EVERY_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+
+
 @cache
-def writing(*, portrait):
+def writing(layout_name):
     """A picture that notes its texts, and a surface for it: for all tests, so that each text is drawn once."""
     theme = load_theme()
-    picture = Picture(theme, layout=PORTRAIT if portrait else LANDSCAPE)
+    picture = Picture(theme, layout=LAYOUTS[layout_name])
     picture.painter = Writer(theme)
     return picture, pygame.Surface(picture.pixels)
 
 
+def find_layout_name(layout):
+    return next(name for name, each in LAYOUTS.items() if each is layout)
+
+
 def words_on(view, layout=LANDSCAPE):
     """Every text of the picture of a view."""
-    picture, surface = writing(portrait=layout.is_portrait)
+    picture, surface = writing(find_layout_name(layout))
     picture.painter.begin()
     picture.draw(surface, view)
     return picture.painter.seen
 
 
-def help_words(view):
+def help_words(view, layout=LANDSCAPE):
     """Every text of every help page."""
-    painter = writing(portrait=False)[0].painter
+    painter = writing(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
-    count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)))
-    return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet))]
+    count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), layout, view)))
+    return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet), layout)]
 
 
 DEPARTING = [name for name in list_table_games() if load_game(name).departures]
@@ -136,10 +144,13 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
 @pytest.mark.requirement("C-02")
 @pytest.mark.parametrize("name", ["maple-classic", "quebec-roulette-french", "quebec-blackjack"])
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, language):
+@EVERY_LAYOUT
+def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, language, layout):
     source = load_game(name)
     game = build_game_view(source)
-    said = " ".join(" ".join(help_words(build_idle_view((game,), game, language, credit_cents=0))).split())
+    said = " ".join(
+        " ".join(help_words(build_idle_view((game,), game, language, credit_cents=0), layout)).split()
+    )
     rules = " ".join(Texts(language).choose_translation(source.help).split())
     assert source.help["en"] != source.help["fr"]
     assert [word for word in rules.split() if word not in said] == []
@@ -195,18 +206,23 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
     assert seen == {source.id for source in games if source.family == "reels"}
 
 
-@pytest.mark.requirement("C-11", "C-22")
+@pytest.mark.requirement("C-11", "C-22", "C-01")
 @pytest.mark.parametrize("name", ["maple-classic", "seven-rivers"])
-def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, name):
+@EVERY_LAYOUT
+def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, name, layout):
     """The amounts in a prize's row are those that the bets in the heading pay, in the same order."""
     game = next(one for one in published if one.id == name)
     view = build_idle_view(published, game, "en", credit_cents=100_000)
     texts = Texts("en")
-    said = help_words(view)
+    said = help_words(view, layout)
     options = list_offered_costs(view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     assert len(options) > 1
-    heads = [texts.say("help.bet", bet=texts.number(bet)) for bet in options]
+    bets = [texts.number(bet) for bet in options]
+    heads = [texts.say("help.bet", bet=bet) for bet in bets]
+    if find_layout_name(layout) not in {"landscape", "portrait"}:
+        assert "for each bet" in said  # a telephone has these words once, above all the bets
+        heads = bets
     assert any(said[n : n + len(heads)] == heads for n in range(len(said)))
     rows = 0
     for prize in read_field(game).prizes:
@@ -261,7 +277,8 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
 
 
 @pytest.mark.requirement("C-14:a")
-def test_free_games_are_counted_down(published, outcomes, theme):
+@EVERY_LAYOUT
+def test_free_games_are_counted_down(published, outcomes, theme, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
     view = shown(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
     line = build_view_timeline(view, theme)
@@ -270,7 +287,7 @@ def test_free_games_are_counted_down(published, outcomes, theme):
     for place, index in enumerate(series):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
         wanted = f"{place + 1} of {len(series)}"
-        assert any(wanted in words for words in words_on(spinning)), wanted
+        assert any(wanted in words for words in words_on(spinning, layout)), wanted
 
 
 @pytest.mark.requirement("C-13", "C-14")
@@ -294,11 +311,12 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
 
 
 @pytest.mark.requirement("C-15:a")
-def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes):
+@EVERY_LAYOUT
+def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
     rest = build_idle_view(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
-        said = words_on(view)
+        said = words_on(view, layout)
         assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
 
 
@@ -338,7 +356,8 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
 
 
 @pytest.mark.requirement("C-15:b")
-def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme):
+@EVERY_LAYOUT
+def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
     source = next(one for one in games if one.id == game.id)
     shown_lines = 0
@@ -356,7 +375,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         said = set()
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
-            said |= {words for words in words_on(later) if words.startswith("Line ")}
+            said |= {words for words in words_on(later, layout) if words.startswith("Line ")}
         for each in lines:
             assert any(words.startswith(f"Line {each}:") for words in said), (each, said)
         shown_lines += len(lines)
@@ -365,7 +384,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
     assert shown_lines > 6
 
 
-@pytest.mark.requirement("C-21")
+@pytest.mark.requirement("C-21", "N-07")
 def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
     inputs = {name for _, name in INPUTS}
     assert "play" in inputs
@@ -373,7 +392,7 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 
 
 @pytest.mark.requirement("N-01:a", "N-01:c")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@EVERY_LAYOUT
 def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layout):
     game = published[0]
     rest = build_idle_view(published, game, "en")
@@ -402,27 +421,72 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
 
 @pytest.mark.requirement("F-07:b")
 @pytest.mark.parametrize(("language", "amount"), [("en", "$42.00"), ("fr", "42,00 $")])
-def test_a_cancelled_credit_is_shown_in_currency(published, language, amount):
+@EVERY_LAYOUT
+def test_a_cancelled_credit_is_shown_in_currency(published, language, amount, layout):
     view = build_idle_view(published, published[0], language)
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
-    said = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed))]
+    said = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed), layout)]
     assert any(amount in words for words in said), said
 
 
-@pytest.mark.requirement("J-15:a")
+SINCE = "2026-11-21T17:05:00+00:00"
+STOPPED = [
+    pytest.param(
+        *("out_of_service", {}),
+        {
+            "en": ("Out of service", "Press CASH OUT to take your credits."),
+            "fr": ("Hors service", "Appuyez sur ENCAISSER pour retirer vos crédits."),
+        },
+        marks=pytest.mark.requirement("Q-21", "F-20"),
+        id="out of service",
+    ),
+    pytest.param(
+        *("door_open", {"doors_open": ("main",)}),
+        {
+            "en": ("Door open", "Main door", "Close the door to continue."),
+            "fr": ("Porte ouverte", "Porte principale", "Fermez la porte pour continuer."),
+        },
+        marks=pytest.mark.requirement("J-02"),
+        id="door",
+    ),
+    pytest.param(
+        *("tilt", {"tilts": (Tilt(code="bill_acceptor.cheat", since=SINCE, cleared_by="attendant"),)}),
+        {
+            "en": ("Bill acceptor: fraud suspected", "An attendant can clear this fault"),
+            "fr": ("Accepteur de billets : fraude soupçonnée", "Un préposé peut lever la panne"),
+        },
+        marks=pytest.mark.requirement("G-12:a"),
+        id="fault",
+    ),
+]
+
+
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_machines_numbers_are_on_the_screen(published, language):
+@EVERY_LAYOUT
+@pytest.mark.parametrize(("state", "more", "wanted"), STOPPED)
+def test_a_machine_that_is_stopped_says_why_and_what_to_do(published, language, layout, state, more, wanted):
+    view = build_idle_view(published, published[0], language, credit_cents=2000)
+    stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **more}))
+    said = " ".join(" ".join(words_on(stopped, layout)).split())
+    assert [words for words in wanted[language] if words not in said] == []
+
+
+@pytest.mark.requirement("J-15:a", "I-09")
+@pytest.mark.parametrize("kind", ["cancelled_credit", "jackpot", "progressive"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+@EVERY_LAYOUT
+def test_the_machines_numbers_are_on_the_screen(published, language, layout, kind):
     view = build_idle_view(published, published[0], language)
-    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    handpay = Handpay(kind=kind, amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
-    assert any("SN-4711" in words for words in words_on(apply_message(view, numbered)))
-    assert any("OP-0815" in words for words in words_on(apply_message(view, owed)))
+    assert any("SN-4711" in words for words in words_on(apply_message(view, numbered), layout))
+    assert any("OP-0815" in words for words in words_on(apply_message(view, owed), layout))
 
 
 @pytest.mark.requirement("N-05")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@EVERY_LAYOUT
 @pytest.mark.parametrize(
     ("language", "words"),
     [
@@ -437,17 +501,18 @@ def test_credit_and_bet_are_told_in_money_and_in_credits(published, language, wo
 
 @pytest.mark.requirement("N-08")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_help_about_chance_and_where_help_is_found_can_be_read(published, language):
+@EVERY_LAYOUT
+def test_help_about_chance_and_where_help_is_found_can_be_read(published, language, layout):
     line = {"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
     view = build_idle_view(
         published, published[0], language, protection=Protection(help_line=line), credit_cents=0
     )
-    said = " ".join(" ".join(help_words(view)).split())
+    said = " ".join(" ".join(help_words(view, layout)).split())
     assert line[language] in said
     assert Texts(language).say("help.chance")[:40] in said
 
 
-@pytest.mark.requirement("C-16", "C-17")
+@pytest.mark.requirement("C-16", "C-17", "M-17")
 def test_the_last_frame_of_every_game_is_its_outcome(games, published):
     """Windows, boxes, coins, parts, balls and sums, over random games of the whole library."""
     for source, game in zip(games, published, strict=True):
@@ -480,9 +545,10 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
             assert view.show.play.win_credits == outcome.win_credits
 
 
-@pytest.mark.requirement("M-19:b", "M-19:c")
+@pytest.mark.requirement("M-19:b", "M-19:c", "M-17")
+@EVERY_LAYOUT
 def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
-    games, published, theme, monkeypatch
+    games, published, theme, monkeypatch, layout
 ):
     game = next(one for one in published if one.id == "aurora-keno")
     source = next(one for one in games if one.id == game.id)
@@ -494,7 +560,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     view = shown(build_idle_view(published, game, "en"), game, outcome)
     for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
         in_the_tray.clear()
-        words = words_on(replace(view, now=100 + stop + 0.001))
+        words = words_on(replace(view, now=100 + stop + 0.001), layout)
         by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
         assert [ball for _, ball in by_place] == drawn[:count]
         assert any(words.startswith(f"Drawn {count}/{len(drawn)} ") for words in words)
@@ -563,8 +629,9 @@ def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
 @pytest.mark.requirement("Q-14")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("place", ["quebec-casino", "quebec-vlt"])
+@EVERY_LAYOUT
 def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_profile(
-    tmp_path, published, place, language
+    tmp_path, published, place, language, layout
 ):
     """Québec, ss. 94-95: what is drawn is the refund; no blanket "malfunction voids all" is on the screen."""
     game = next(one for one in published if one.id == "maple-classic")
@@ -574,8 +641,8 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     machine.close()
     view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
     texts = Texts(language)
-    beside = " ".join(" ".join(words_on(view)).split())
-    helped = " ".join(" ".join(help_words(view)).split())
+    beside = " ".join(" ".join(words_on(view, layout)).split())
+    helped = " ".join(" ".join(help_words(view, layout)).split())
     for key, written in (("refund", beside), ("rule_refund", helped)):
         assert " ".join(texts.say(f"defect.{key}").split()) in written
     for key in ("keep", "rule_keep"):

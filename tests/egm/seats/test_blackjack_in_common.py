@@ -142,6 +142,7 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
     assert [sum(play.added_cents.values()) for play in found] == [CREDIT_CENTS] * 3
 
 
+@pytest.mark.requirement("E-01")
 def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     """Each seat's game has everybody's answers: without their names they read as one player's."""
     rooms = seats(GAME, count=3)

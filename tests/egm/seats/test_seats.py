@@ -203,6 +203,7 @@ def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seat
             room.report_shown()
 
 
+@pytest.mark.requirement("P-05")
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     one, two, *_ = rooms = seats()
     told = []

@@ -275,6 +275,7 @@ def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room
     assert not room.records("wheel.unheard")
 
 
+@pytest.mark.requirement("P-05")
 def test_who_bets_on_a_number_that_already_lies_is_not_in_its_spin(room):
     bet(room)
     spin(room, 17)

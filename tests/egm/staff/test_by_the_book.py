@@ -19,7 +19,14 @@ from egm.profiles import profile as profiles
 from egm.staff.desk import ServiceDesk
 from egm.staff.identities import FILE, IdentityRegister, commit
 from egm.staff.registers import iter_register_lines
-from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError, write_undeclared
+from egm.testing.machine import (
+    BreakingChance,
+    FailingChance,
+    MachineRig,
+    PowerCutError,
+    ScriptedChance,
+    write_undeclared,
+)
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import SelfAuditFailed, Transfer
@@ -28,6 +35,7 @@ from paytables import Settlement
 ONE = {"person": "2", "persons": ("2",)}  # the room's supervisor
 TWO = {"person": "2", "persons": ("2", "5")}  # and its manager
 NAMED = {"name": "Anna Example", "document": "passport", "number": "X1234567"}
+LANTERNS = (11, 11, 12)  # the stops of the highest prize
 GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
 
@@ -112,6 +120,25 @@ def test_a_hand_pay_is_settled_by_each_means_of_the_place_and_its_slip_says_whic
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         slip = register(room, "handpays")[-1]
         assert (slip["method"], slip["amount_cents"], slip["machine"]) == (method, 10000, "TEST-1")
+
+
+@pytest.mark.requirement("F-16:a", "F-16:c", "Q-01")
+def test_a_win_above_the_amount_is_paid_only_against_an_identity_document(room):
+    room.insert(10000)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
+    room.machine.chance = ScriptedChance(*LANTERNS)
+    room.play()
+    room.report_shown()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
+    fill_in(room, "handpay", **ONE, **{**NAMED, "document": " "}, method="cash")
+    assert room.notice == "refused.payment_form_is_complete"
+    fill_in(room, "handpay", **ONE, **NAMED, method="cash")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    (paid,) = register(room, "handpays")
+    assert (room.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
+    assert room.machine.installed(IdentityRegister).get(paid["identity"]).fields == NAMED
 
 
 @pytest.mark.requirement("F-16", "Q-19")
@@ -337,6 +364,7 @@ def test_an_unclaimed_hand_pay_becomes_an_orphan_once_also_over_a_cut(room, tmp_
     assert room.journal.balance_cents("house:orphan") == 2000
     (line,) = register(room, "orphans")
     assert (line["amount_cents"], line["kind"], line["place"]) == (2000, "cancelled_credit", "bank 4")
+    assert line["time_utc"] == room.clock.now().isoformat()
     assert room.journal.get(f"{handpay_id}.paid") is None
     room.close()
 
@@ -351,6 +379,7 @@ def test_a_ticket_found_is_redeemed_to_the_register_and_to_nobody(room, tmp_path
     (line,) = register(printing, "orphans")
     assert line["kind"] == "ticket"
     assert (line["number"], line["place"]) == ("•" * 14 + number[-4:], "floor, exit B")
+    assert (line["amount_cents"], line["time_utc"]) == (2000, printing.clock.now().isoformat())
     assert not [entry for entry in printing.journal.entries() if number in str(entry)]
 
     printing.offer_ticket(number)

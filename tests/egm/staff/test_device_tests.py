@@ -64,6 +64,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
     assert room.machine.memory.get(MoneyKey.PRINT) is None
 
 
+@pytest.mark.requirement("D-17", "J-10")
 def test_a_test_ticket_that_fails_gives_nothing_back_and_survives_a_restart(tmp_path):
     room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     room.machine.component(ServiceDesk).bench.kinds = KINDS
@@ -198,6 +199,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     assert room.journal.states()["touch"] == list(shown)
 
 
+@pytest.mark.requirement("J-14")
 @pytest.mark.parametrize(
     "said",
     [
@@ -216,6 +218,7 @@ def test_touches_that_are_not_where_the_crosses_are_change_nothing(menu, said):
     assert not menu.room.records("touch.calibrated")
 
 
+@pytest.mark.requirement("J-10")
 def test_only_whoever_may_tests(menu):
     menu.room.engine.handle(EventType.TEST, test="print", device="printer", person="1", persons=("1",))
     assert menu.room.notice == "refused.may_test"

@@ -190,6 +190,7 @@ def test_where_the_place_does_not_ask_a_door_is_a_door(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("J-16", "J-07")
 def test_only_whoever_may_begins_and_only_behind_closed_doors_ends(room, tmp_path):
     menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "check")
     monitored(room)

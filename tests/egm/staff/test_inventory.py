@@ -331,7 +331,7 @@ def test_no_menu_no_option_and_no_host_changes_who_the_machine_is(room, tmp_path
     assert read_technical_sheet(room.journal).now == before
 
 
-@pytest.mark.requirement("K-01")
+@pytest.mark.requirement("K-01", "A-23")
 def test_a_journal_of_another_machine_is_not_gone_on_with(tmp_path):
     state = StateFolder(tmp_path)
     state.prepare()

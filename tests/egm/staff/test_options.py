@@ -56,6 +56,8 @@ def test_a_denomination_taken_off_is_no_longer_chosen_and_credits_keep_their_wor
     assert menu.notice == "notice.refused.machine_is_open"
     menu.room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.touch("denomination").complete(str(first), "no")
+    (changed,) = menu.room.records("options.changed")
+    assert (changed["person"], changed["before"] == changed["after"]) == (NUMBERS[Role.TECHNICIAN], False)
     menu.room.close()
     again = room_of(tmp_path)
     assert again.machine.denominations_cents["maple-classic"] == tuple(others)
@@ -141,9 +143,11 @@ def test_nothing_is_changed_while_a_jackpot_waits_for_the_attendant(tmp_path):
     technician.close()
 
 
-@pytest.mark.requirement("C-04")
+@pytest.mark.requirement("C-04", "E-11")
 def test_a_bet_limit_narrows_the_profiles_and_never_widens_it(menu, tmp_path):
     menu.touch("bet_limit").complete("10")
+    (changed,) = menu.room.records("options.changed")
+    assert (changed["person"], changed["after"]["bet_limit_cents"]) == (NUMBERS[Role.TECHNICIAN], 10)
     menu.room.close()
     again = room_of(tmp_path)
     assert again.machine.profile.play.bet_limit_cents == 10

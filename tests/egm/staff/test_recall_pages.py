@@ -15,6 +15,9 @@ from egm.play.stored_prizes import cache_in_journal
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from meters import Transfer
+from meters.names import NAMES
+from meters.recall import iter_recent_plays
 from tools.cli import main
 
 WIN, LOSS = (23, 7, 5), (0, 0, 0)
@@ -57,6 +60,24 @@ def test_a_play_is_shown_as_it_was_in_figures_and_as_a_picture(room):
     assert room.credit_cents == 2000 - 10 + 300
 
 
+@pytest.mark.requirement("E-04")
+def test_what_was_added_before_a_play_is_shown_apart_by_bills_coins_tickets_and_transfers(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    for source, cents in (("coin", 200), ("voucher_in:cashable", 300), ("aft_in:cashable", 400)):
+        added = Transfer(f"world:{source}", "credit:1:cashable", cents)
+        write_undeclared(room.machine, "test.fund", transaction_id=source, transfers=(added,))
+    room.play()
+    room.report_shown()
+    (play,) = iter_recent_plays(room.journal)
+    menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall").touch(play.play_id)
+    lines = menu.lines()
+    added = {
+        name: lines[f"Added before the game: {name}"] for name in ("bills", "coins", "tickets", "transfers")
+    }
+    assert added == {"bills": "$5.00", "coins": "$2.00", "tickets": "$3.00", "transfers": "$4.00"}
+    room.close()
+
+
 @pytest.mark.requirement("E-03")
 def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
     room.machine.chance = ScriptedChance(*WIN)
@@ -70,6 +91,12 @@ def test_the_interrupted_game_is_first_and_seen_while_a_door_holds_it(room):
     assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
     menu.home().touch("leave")
     room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert room.state is State.TILT
+    menu.sign_in(Role.MECHANIC).touch("recall").touch(first.action)
+    assert menu.lines()["Game"] == "Maple Classic"
+    menu.home().touch("leave")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert room.state is State.PLAYING
     room.report_shown()
     assert room.credit_cents == 2000 - 15 + 600
@@ -137,6 +164,7 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ro
     lines = menu.lines()
     assert (lines["Coin In"], lines["Coin Out"], lines["Bill In"]) == ("$0.10", "$3.00", "$20.00")
     assert lines["Games played"] == "2"
+    assert set(NAMES["us"]) <= set(lines)
     menu.touch("denomination_cents")
     split = {t.title.value: {r.cells[0].value: r.cells[1].value for r in t.rows} for t in menu.page.tables}
     assert split["coin_in"] == {5: 10}
@@ -178,6 +206,9 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu requested"]
     assert {("Fault", "Bill jam"), ("Fault cleared", "Bill jam")} <= set(events)
+    local = [[translate_words(row.cells[i], "fr") for i in (0, 1, 3)] for row in menu.page.tables[0].rows]
+    when = "1 janv. 2026, 00 h 00 min 00 s"
+    assert [when, "Panne", "Billet coincé"] in [[text.replace("\xa0", " ") for text in row] for row in local]
     menu.touch("back").touch("log.bills")
     assert menu.page.tables[0].rows[0].cells[2].value == 2000
     menu.touch("back").touch("log.access")
@@ -188,6 +219,26 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     assert lines["Key fingerprint"] == room.journal.fingerprint
     game = room.machine.games["maple-classic"]
     assert lines[f"maple-classic {game.version}"] == game.digest[:32]
+
+
+@pytest.mark.requirement("E-06", "E-07")
+def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    numbers = [room.insert(cents).cash_out_ticket() for cents in (500, 2000)]
+    room.offer_ticket(numbers[0])
+    room.ledger.credit_stacked_paper()
+    room.ledger.vend_confirmed()
+    menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.vouchers")
+    rows = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
+    assert {row[0].partition(",")[0] for row in rows} == {"Jan\xa01"}
+    told = [tuple(row[1:4]) for row in rows if row[1] in {"Ticket printed", "Ticket accepted"}]
+    masked = ["•" * 14 + number[-4:] for number in numbers]
+    assert told == [
+        ("Ticket accepted", "$5.00", masked[0]),
+        ("Ticket printed", "$20.00", masked[1]),
+        ("Ticket printed", "$5.00", masked[0]),
+    ]
+    room.close()
 
 
 @pytest.mark.requirement("E-08", "E-09")

@@ -319,6 +319,7 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("J-10")
 def test_the_key_turned_back_signs_out_and_so_does_a_restart(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
     menu.room.engine.handle(EventType.MENU_CLOSED, why="key")
@@ -341,6 +342,7 @@ def test_an_answer_to_a_page_that_is_gone_is_not_heard(menu):
     assert menu.room.journal.sequence == before
 
 
+@pytest.mark.requirement("J-16")
 def test_somebody_disabled_is_not_let_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
     menu.machine.install(create_roster().disabled(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now()))
@@ -394,6 +396,7 @@ def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
     room.close()
 
 
+@pytest.mark.requirement("J-16")
 @pytest.mark.parametrize(("role", "pays"), [(Role.TECHNICIAN, "attendant"), (Role.SUPERVISOR, "2")])
 def test_a_key_that_pays_beside_somebody_who_may_not_is_recorded_as_the_key(menu, role, pays):
     """Whoever has signed in at the service menu is not behind an act that their role does not allow."""
@@ -482,6 +485,7 @@ def test_changes_of_the_staff_reach_the_journal_once_and_a_broken_roster_lets_no
     room.close()
 
 
+@pytest.mark.requirement("J-16")
 def test_a_menu_nobody_touches_signs_out(menu):
     async def session():
         expired = asyncio.Event()

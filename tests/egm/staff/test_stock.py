@@ -57,6 +57,7 @@ def test_a_fill_is_the_houses_coins_by_name_and_makes_the_hoppers_level_true(roo
     assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
 
 
+@pytest.mark.requirement("J-16")
 def test_nobody_else_fills_it(room):
     menu = Menu(room).sign_in(Role.MECHANIC)
     assert "form:hopper_fill" not in [action.id for action in menu.page.actions]

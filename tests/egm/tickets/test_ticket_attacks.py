@@ -73,6 +73,7 @@ def test_an_id_whose_ticket_was_issued_gives_no_ticket_again(office):
         office.desk.prepare("cashout-7", 500, denomination_cents=25)
 
 
+@pytest.mark.requirement("H-07")
 def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
     number = office.issued(amount_cents=10_000).number
     office.desk.redeem_begin("ticket-9", number)

@@ -23,6 +23,7 @@ def office(tmp_path):
     return Office(tmp_path)
 
 
+@pytest.mark.requirement("H-07")
 def test_a_ticket_goes_out_and_in(office):
     ticket = office.desk.prepare("cashout-7", 1234, denomination_cents=25)
     assert (ticket.amount_cents, ticket.sequence, ticket.credits) == (1234, 1, 49)
@@ -56,6 +57,7 @@ def test_every_step_repeated_counts_once(office):
     assert actions == ["reserve", "issue", "lock", "release", "lock", "redeem"]
 
 
+@pytest.mark.requirement("H-07")
 def test_steps_out_of_order_are_refused_and_change_nothing(office):
     reserved = office.desk.prepare("a", 500, denomination_cents=25).number
     with pytest.raises(TicketOrderError, match="without a lock"):
@@ -206,11 +208,15 @@ def test_the_last_35_are_shown_and_no_unredeemed_number_in_full(office):
     history = office.desk.history()
     assert [r.ticket.sequence for r in history] == list(range(40, 5, -1))
     assert history[0].shown_number == numbers[39]
+    assert {(r.ticket.amount_cents, r.ticket.issued_at) for r in history} == {
+        (1234, office.clock.now().replace(microsecond=0))
+    }
     for record in history[1:]:
         assert re.fullmatch(r"•{14}\d{4}", record.shown_number)
         assert record.shown_number[-4:] == record.ticket.number[-4:]
 
 
+@pytest.mark.requirement("H-04")
 def test_a_number_that_is_taken_is_drawn_again(tmp_path):
     draws = iter([5, 5, 5, 8])
     office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: next(draws)))

@@ -144,12 +144,16 @@ def test_the_sums_are_those_of_the_tickets(tmp_path):
     office.desk.redeem_begin("b", numbers[1])
     office.desk.redeem_commit("b")
     office.issued("x", 5000, kind=TicketKind.RESTRICTED)
+    office.desk.failed(office.desk.prepare("y", 70, denomination_cents=1).number, "paper out")
+    office.store.move(office.issued("z", 80).number, Action.EXPIRE, at=NOW, by="m")
     sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.sums()}
     assert sums == {
         (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),
         (TicketState.ISSUED, TicketKind.RESTRICTED): (1, 5000),
         (TicketState.PENDING, TicketKind.CASHABLE): (1, 600),
         (TicketState.REDEEMED, TicketKind.CASHABLE): (1, 500),
+        (TicketState.VOID, TicketKind.CASHABLE): (1, 70),
+        (TicketState.EXPIRED, TicketKind.CASHABLE): (1, 80),
     }
     assert sum(s.amount_cents for s in office.store.sums() if s.is_owed) == 6600
 

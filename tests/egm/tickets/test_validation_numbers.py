@@ -35,6 +35,7 @@ def test_vectors():
         assert n.create_secure_enhanced_number(vector["id"], vector["sequence"]) == vector["number"]
 
 
+@pytest.mark.requirement("H-04")
 @given(WORDS_24, WORDS_24)
 def test_every_secure_number_holds_its_check(validation_id, sequence):
     number = n.create_secure_enhanced_number(validation_id, sequence)
@@ -43,6 +44,7 @@ def test_every_secure_number_holds_its_check(validation_id, sequence):
     assert not n.is_system(number)
 
 
+@pytest.mark.requirement("H-04")
 def test_a_machines_secure_numbers_do_not_repeat():
     assert len({n.create_secure_enhanced_number(0x123456, sequence) for sequence in range(20_000)}) == 20_000
 

@@ -226,6 +226,7 @@ def test_remaining_cents_go_by_the_stated_rule():
     assert share_ties([100, 51, 10], [1, 1, 3], "in-order") == [76, 75, 10]
 
 
+@pytest.mark.requirement("L-05")
 def test_30_percent_of_odd_fees_is_rounded_up():
     plan = PrizePlan(
         shares=(Fraction(3, 10),), amounts_cents=(0,), unclaimed="shared", remainders="best-rank"

@@ -91,6 +91,7 @@ def test_a_foreign_file_is_found_wherever_it_lies(installation):
     assert found.trouble == tuple(f"{name}: foreign" for name in names)
 
 
+@pytest.mark.requirement("A-12", "G-14:b")
 def test_a_missing_file_and_a_link_in_its_place_are_found(installation):
     path = installation.root / "egm/screen/theme.toml"
     data = path.read_bytes()

@@ -82,7 +82,7 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
     assert "is not over" in found_in([*entries, ended])[len(entries) + 1]
 
 
-@pytest.mark.requirement("E-13", "F-09")
+@pytest.mark.requirement("E-13", "F-06:d")
 def test_one_amount_decides_what_is_taxable(tmp_path):
     room = MachineRig(tmp_path / "state", devices=()).boot()
     room.machine.component(Devices).printer = None
@@ -99,7 +99,7 @@ def test_one_amount_decides_what_is_taxable(tmp_path):
 OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 
 
-@pytest.mark.requirement("E-13", "F-15")
+@pytest.mark.requirement("E-13", "E-11")
 @pytest.mark.parametrize(
     ("told", "after", "is_right"),
     [

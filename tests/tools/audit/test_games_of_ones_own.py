@@ -30,7 +30,7 @@ def played(tmp_path):
     return bodies
 
 
-@pytest.mark.requirement("E-13", "C-10")
+@pytest.mark.requirement("E-13")
 def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed_out(played):
     report = Auditor(Shelf()).run(played)
     assert (report.findings, report.games) == ([], 1)
@@ -40,7 +40,7 @@ def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed
     assert digest in pointed_out
 
 
-@pytest.mark.requirement("E-13", "C-10")
+@pytest.mark.requirement("E-13")
 def test_another_text_under_its_digest_is_no_definition(played):
     """Nor does one that pays otherwise make another outcome of the draws."""
     entries = adopted(played, KEY)

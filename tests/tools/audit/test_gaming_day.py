@@ -85,7 +85,7 @@ def test_each_position_has_its_buy_ins_wagers_cash_outs_and_the_win_of_the_house
     assert "counted_cents" in whole
 
 
-@pytest.mark.requirement("P-04")
+@pytest.mark.requirement("P-04", "D-01")
 def test_what_the_house_wins_of_a_position_is_less_by_what_is_paid_by_hand(tmp_path):
     with open_positions(tmp_path) as start:
         rooms = start("maple-classic", count=2, chance=ScriptedChance(*LANTERNS, *LOSS))

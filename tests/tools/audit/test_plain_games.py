@@ -181,7 +181,7 @@ def refit_hashes(played):
     return refitted
 
 
-@pytest.mark.requirement("E-13", "D-10")
+@pytest.mark.requirement("E-13")
 def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
     room = MachineRig(tmp_path / "state").boot().insert(1000)
     play(room, REEL, 8)

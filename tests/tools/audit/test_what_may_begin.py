@@ -222,7 +222,7 @@ STOPPED = {
 }
 
 
-@pytest.mark.requirement("E-13", "A-07")
+@pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("stopped", STOPPED, ids=str)
 @pytest.mark.parametrize("what", ["game", "bill"])
 def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
@@ -249,7 +249,7 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
     assert "is not allowed while the machine is" in found[before + 1]
 
 
-@pytest.mark.requirement("E-13", "N-04")
+@pytest.mark.requirement("E-13", "N-03")
 def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
     profile = tmp_path / "place.toml"
     profile.write_text(f"{SOLD}\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n")

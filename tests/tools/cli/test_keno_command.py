@@ -89,7 +89,7 @@ def test_what_cannot_be_is_refused_in_words(arguments, reason):
     assert reason in " ".join(result.output.split())
 
 
-@pytest.mark.requirement("M-02")
+@pytest.mark.requirement("M-02", "M-17")
 def test_the_slip_is_printed():
     shown = json.loads(run("slip", "aurora-keno", "--json").output)
     assert (shown["fewest_spots"], shown["most_spots"]) == (2, 10)

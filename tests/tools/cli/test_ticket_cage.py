@@ -104,6 +104,7 @@ def test_the_register_of_coupons_of_500_dollars(tmp_path):
     assert isinstance(cage.pay(above, PAYEE), Redemption)
     (line,) = iter_register_lines(office.store)
     assert (line.payee, line.record.ticket.amount_cents, line.paid.by) == (PAYEE, 50_000, "cage:Luc")
+    assert line.paid.at == office.clock.now().replace(microsecond=0)
 
 
 @pytest.mark.requirement("H-07")

@@ -480,7 +480,7 @@ def _held(controller):
         return [held for held in session.list_held_claims() if not held.ruling]
 
 
-@pytest.mark.requirement("I-14", "I-15", "R-09")
+@pytest.mark.requirement("I-14", "I-15")
 @pytest.mark.parametrize("shown_cents", [1_000_00, 10**8, 2**62])
 def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, shown_cents):
     """One machine reported 1,000,000.00 paid of an award of 20.00, and every machine's level lost its growth."""

@@ -77,7 +77,7 @@ def machine(controller):
     return Machine(controller, level())
 
 
-@pytest.mark.requirement("I-14", "I-15", "R-09")
+@pytest.mark.requirement("I-14", "I-15")
 def test_a_claim_for_no_wager_is_refused_and_recorded(machine):
     assert machine.claim("free", after=0).reason is Reason.NO_WAGER
     assert machine.wager().claim("early", after=2).reason is Reason.CLAIM_EARLY
@@ -127,7 +127,7 @@ def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
     machine.controller.check()
 
 
-@pytest.mark.requirement("I-15", "R-09")
+@pytest.mark.requirement("I-15")
 def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path):
     path = tmp_path / "controller.db"
     with closing(SqliteStore(path)) as store:

@@ -50,6 +50,12 @@ def test_the_sheet_as_json_holds_what_a_laboratory_asks():
     assert sum(Fraction(p["return"]["exact"]) for p in bet["prizes"]) == Fraction(1889, 2000)
     assert [reel["stops"] for reel in data["reels"]] == [20, 20, 20]
     assert data["reels"][0]["counts"]["plum"] == 7
+    counts = [Counter(reel["strip"]) for reel in data["reels"]]
+    assert counts == [reel["counts"] for reel in data["reels"]]
+    hits = {prize["prize"]: prize["hits"] for prize in bet["prizes"]}
+    assert (hits["7 7 7"], hits["plum plum plum"]) == (1, 63)
+    assert (bet["cycle"], round(bet["sigma_bets"], 6)) == (8000, 5.751601)
+    assert Fraction(bet["variance_credits"]["exact"]) == Fraction(132323679, 4000000)
     shares = [Fraction(c["probability"]["exact"]) for c in bet["distribution"]["classes"]]
     assert sum(shares) == Fraction(bet["hit_frequency"]["exact"]) == Fraction(1073, 8000)
     returns = [Fraction(c["return"]["exact"]) for c in bet["distribution"]["classes"]]
