@@ -85,7 +85,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
             question = find_question(room.machine)
             free = [option for option in question.options if not question.adds(option)]
             room.engine.handle(EventType.CHOOSE, value=(free or list(question.options))[0])
-        room.shown()
+        room.report_shown()
     assert (read_purse(room)["games"], read_purse(room)["ending"]) == (GAMES, "complete")
     values = room.journal.meters().values
     assert (values["coin_in"], values["coin_out"], values["games_played"]) == (0, 0, 0)
