@@ -1,5 +1,7 @@
 """A machine in a tournament: entered by staff, played with points, and no live meter moves."""
 
+import asyncio
+import contextlib
 import json
 from datetime import timedelta
 
@@ -8,10 +10,12 @@ from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_m
 
 from egm.app.features import MENU
 from egm.app.view import snapshot
+from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
+from egm.kernel.services import MachineContext
 from egm.links.sas.tables.meters import METERS
 from egm.money.host_money import HostMoney, Inquiry, Lock, Order
 from egm.money.records.host import TransferKind, TransferStatus
@@ -24,7 +28,8 @@ from egm.testing.machine import PowerCutError, ScriptedChance
 from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
-from egm.tournament.installed import find_machine_fault
+from egm.tournament.feature import create_round_clock
+from egm.tournament.installed import RulesFile, find_machine_fault
 from egm.tournament.rules import parse_rules
 from meters import recall
 from meters.recall import read_details
@@ -329,6 +334,38 @@ def test_the_time_of_a_round_ends_it_without_a_game(hall):
     hall.room.engine.handle(TournamentEvent.ROUND_TIME)
     assert read_purse(hall.room)["ending"] == "complete"
     assert hall.audit() == []
+
+
+def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_path):
+    hall = hall(describe_machine(TEN_MINUTES))
+    room = hall.room
+    context = MachineContext(room.engine, None, StateFolder(tmp_path), room.clock, room.happen)
+    (clock,) = create_round_clock(context)
+    assert room.machine.component(RulesFile).read() == hall.rules.read()
+    waits = [clock._compute_seconds_to_wait()]
+    hall.enter().sell(1, "P-1")
+    hall.open_play()
+    waits.append(clock._compute_seconds_to_wait())
+    hall.play_round(games=1)
+    room.clock.pass_seconds(30)
+    waits.append(clock._compute_seconds_to_wait())
+    assert waits == [None, None, pytest.approx(30.1)]
+    room.clock.pass_seconds(9 * 60 - 30)
+
+    async def run_until_the_time_is_over():
+        work = asyncio.create_task(clock.run())
+        await asyncio.sleep(0)
+        room.clock.pass_seconds(60)
+        async with asyncio.timeout(60):
+            while not read_purse(room)["ending"]:  # noqa: ASYNC110 (a clock that runs)
+                await asyncio.sleep(0.01)
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
+    asyncio.run(run_until_the_time_is_over())
+    assert read_purse(room)["ending"] == "complete"
+    assert clock._compute_seconds_to_wait() is None
 
 
 @pytest.mark.requirement("L-01", "L-07")
