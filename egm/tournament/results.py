@@ -8,7 +8,7 @@ from typing import Final
 from egm.play.keys import PlayKey
 from egm.play.records.purse import Purse
 from egm.record_codec import from_json
-from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, RULES_INSTALLED
+from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED
 from egm.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from meters import StoredEntry
 from meters.recall import read_details
@@ -67,8 +67,7 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
         if not entry.kind.startswith("tournament."):
             continue
         record = read_details(entry)
-        if entry.kind == RULES_INSTALLED.kind:
-            is_this_tournament = record["digest"] == digest
+        is_this_tournament = record.get("digest", digest if is_this_tournament else "") == digest
         if not is_this_tournament:
             continue
         if entry.kind == ENTRY_SOLD.kind:

@@ -24,12 +24,14 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
 from egm.play.showing import find_question
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import PowerCutError, ScriptedChance
 from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
 from egm.tournament.feature import create_round_clock
 from egm.tournament.installed import RulesFile, find_machine_fault
+from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
 from meters import recall
 from meters.recall import read_details
@@ -395,6 +397,32 @@ def test_power_may_be_cut_at_any_entry_and_the_round_goes_on(hall, entries):
     assert (purse["ending"], purse["games"]) == ("complete", 2)
     assert len(hall.room.records("tournament.game")) == 2
     assert live_meters(hall.room) == before
+    assert hall.audit() == []
+
+
+@pytest.mark.parametrize("in_game", [True, False])
+def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
+    """Points are worth no money: nothing of them is owed, and the export of the old journal has the results so far."""
+    hall = hall().enter()
+    hall.sell(1, "P-1")
+    hall.open_play().play_round(games=1)
+    if in_game:
+        hall.room.play()
+    wall, digest = hall.room.clock.wall, hall.room.records("tournament.rules")[0]["digest"]
+    old = list(hall.room.journal.entries())
+    hall.room.close()
+    clear_with_decisions(hall.file)
+    hall.start(wall)
+    assert hall.room.state is State.IDLE
+    assert hall.room.machine.memory.get(PlayKey.PURSE) is None
+    assert hall.room.journal.balance_cents("tournament:points:1") == 0
+    assert hall.fill("clock", date=f"{wall:%Y%m%d}") is None  # the clear has been dated long before
+    assert hall.fill("tournament_enter") is None
+    assert hall.begin(1, "P-1", 1) is None  # again, as the rules say of an interrupted round
+    purse = hall.play_round()
+    assert purse["ending"] == "complete"
+    (entry,) = derive_results(digest, {"old": old, "new": hall.room.journal.entries()}).entries
+    assert [(each.status, each.points) for each in entry.rounds] == [("complete", purse["won_points"])]
     assert hall.audit() == []
 
 
