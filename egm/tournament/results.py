@@ -28,7 +28,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Collected:
-    """What the journals say of one tournament."""
+    """The sales and rounds of one tournament, collected from its journals."""
 
     sold: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The participant of each entry, and the machine that sold it."""
@@ -60,7 +60,7 @@ def derive_results(digest: str, journals: Mapping[str, Iterable[StoredEntry]]) -
 
 
 def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable[StoredEntry]) -> None:
-    """Add what one machine's journal says of the tournament."""
+    """Add the sales and rounds of one machine's journal."""
     is_this_tournament = False
     attempts: dict[tuple[int, int], _Attempt] = {}
     for entry in entries:
