@@ -161,12 +161,26 @@ def _event_of(form_id):
         (describe_machine(("published = 2027-03-01\n", "")), "rules_are_lawful"),
         (describe_machine(('share = "1/4"', 'share = "1/20"')), "rules_are_lawful"),
         (describe_machine(("bet = 3", "bet = 2")), "rules_are_lawful"),
+        (
+            describe_machine(('number = "A-102"', 'number = "A-102"\ngame = "maple-classic-95"')),
+            "rules_are_lawful",
+        ),
         ("nothing", "rules_are_lawful"),
         (describe_machine(('"7"', '"8"')), "rules_describe_the_machine"),
         (describe_machine(game="jacks-or-better-9-6"), "rules_describe_the_machine"),
         (describe_machine(bet=7), "rules_describe_the_machine"),
     ],
-    ids=["late", "unpublished", "low prizes", "unequal", "no rules", "other machine", "other game", "no bet"],
+    ids=[
+        "late",
+        "unpublished",
+        "low prizes",
+        "unequal",
+        "returns",
+        "no rules",
+        "other machine",
+        "other game",
+        "no bet",
+    ],
 )
 def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed(hall, rules, why):
     hall = hall(rules, wall=DAY - timedelta(days=3))
