@@ -16,6 +16,7 @@ from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
+from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.links.sas.tables.meters import METERS
 from egm.money.host_money import HostMoney, Inquiry, Lock, Order
 from egm.money.records.host import TransferKind, TransferStatus
@@ -147,6 +148,34 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
     assert hall.fill("tournament_enter") == "refused.tournament_is_off"
     assert hall.fill("tournament_rules") == "refused.tournament_is_off"
     assert hall.fill("tournament_rules_out") == "refused.tournament_is_off"
+
+
+@pytest.mark.requirement("L-07")
+def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
+    hall = hall(count=2)
+    first, second = hall.rooms
+    beside = SideBySide()
+    for number, room in enumerate(hall.rooms, 1):
+        room.machine.install(beside)
+        beside.at[number] = AtWork(
+            engine=room.engine,
+            handle=room.happen,
+            snapshot=lambda: None,
+            signal=lambda: None,
+            has_board=number == 1,
+        )
+    assert hall.fill("tournament_rules") is None
+    second.machine.component(HostMoney).inquiry = Inquiry("asked", 1, "071111222233334444")
+    assert hall.fill("tournament_enter") == "refused.no_transfer_waits"
+    second.machine.component(HostMoney).inquiry = None
+    second.insert(500).play()
+    assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
+    second.shown()
+    second.engine.handle(EventType.CASH_OUT)
+    assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert hall.fill("tournament_enter") is None
+    assert {first.state, second.state} == {State.TOURNAMENT}
 
 
 def _event_of(form_id):
