@@ -151,7 +151,7 @@ TOURNAMENT_ENTERED: Final = Entry(
     kind="tournament.entered",
     record=TournamentEntered,
     writes=(TournamentKey.MODE,),
-    significance=Significance(Effect.LOCK),
+    significance=Significance(Effect.LOG),
     logs=(Log.ACCESS,),
 )
 TOURNAMENT_LEFT: Final = Entry(

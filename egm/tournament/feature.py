@@ -16,6 +16,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
+from egm.play.choosing import set_bet
 from egm.play.endings import is_this_game
 from egm.play.forms import FORMS as PLAY_FORMS
 from egm.play.records.purse import find_open_purse
@@ -37,7 +38,6 @@ from egm.tournament.games import (
     purse_game_is_open,
     purse_is_open,
     refund_purse_game,
-    select_purse_bet,
     start_purse_game,
     tournament_has_started,
 )
@@ -249,7 +249,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.BET,
         _TOURNAMENT,
         (bet_is_within_the_tournaments,),
-        (select_purse_bet,),
+        (set_bet,),
         Next.SAME,
         REPORT,
     ),

@@ -14,7 +14,6 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
-from egm.play.choosing import set_bet
 from egm.play.conversation import Conversation
 from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
@@ -150,11 +149,6 @@ def are_points_used_up(machine: Machine, purse: Purse) -> bool:
     """Return whether the points no longer cover a wager, or what the selected wager may still cost."""
     bet = find_purse_bet(machine)
     return read_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
-
-
-def select_purse_bet(machine: Machine, event: Event) -> None:
-    """Store the bet that the player has selected for points."""
-    set_bet(machine, event)
 
 
 # ---------------------------------------------------------------------------------------------- effects

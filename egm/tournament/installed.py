@@ -27,7 +27,7 @@ FILE_NAME: Final = "tournament.toml"
 
 @dataclass(slots=True)
 class RulesFile:
-    """Where the rules file of the next tournament is; without a path there is none."""
+    """The path of the rules file of the next tournament, or None if the machine has no state folder."""
 
     path: Path | None = None
 

@@ -1,4 +1,4 @@
-"""What a tournament stores in the machine's memory: the installed rules, and the tournament in progress."""
+"""Records of a tournament in the machine's memory: the installed rules, and the tournament in progress."""
 
 from dataclasses import dataclass
 

@@ -8,7 +8,7 @@ from typing import Final
 from egm.play.keys import PlayKey
 from egm.play.records.purse import Purse
 from egm.record_codec import from_json
-from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, RULES_INSTALLED
+from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED
 from egm.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from meters import StoredEntry
 from meters.recall import read_details
@@ -28,7 +28,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Collected:
-    """What the journals say of one tournament."""
+    """The sales and rounds of one tournament, collected from its journals."""
 
     sold: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The participant of each entry, and the machine that sold it."""
@@ -60,15 +60,14 @@ def derive_results(digest: str, journals: Mapping[str, Iterable[StoredEntry]]) -
 
 
 def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable[StoredEntry]) -> None:
-    """Add what one machine's journal says of the tournament."""
+    """Add the sales and rounds of one machine's journal."""
     is_this_tournament = False
     attempts: dict[tuple[int, int], _Attempt] = {}
     for entry in entries:
         if not entry.kind.startswith("tournament."):
             continue
         record = read_details(entry)
-        if entry.kind == RULES_INSTALLED.kind:
-            is_this_tournament = record["digest"] == digest
+        is_this_tournament = record.get("digest", digest if is_this_tournament else "") == digest
         if not is_this_tournament:
             continue
         if entry.kind == ENTRY_SOLD.kind:

@@ -16,6 +16,7 @@ from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
+from egm.kernel.side_by_side import SideBySide
 from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
@@ -113,7 +114,12 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
-    """Return whether no host has locked the machine, ordered a transfer or is asked about a ticket."""
+    """Return whether no position has a host's lock or order, or a ticket whose reply is pending."""
+    positions = [position.engine.machine for position in machine.component(SideBySide).at.values()]
+    return all(_has_no_transfer(each, event) for each in (machine, *positions))
+
+
+def _has_no_transfer(machine: Machine, event: Event) -> bool:
     money = machine.component(HostMoney)
     return money.order is None and money.lock is None and no_ticket_query_waits(machine, event)
 

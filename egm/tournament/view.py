@@ -1,4 +1,4 @@
-"""What a person at the machine sees of a tournament: its rules, and the round played at this position."""
+"""The view of a tournament for a person at the machine: its rules, and the round played at this position."""
 
 from datetime import datetime
 from functools import lru_cache

@@ -52,7 +52,7 @@ class _Play:
 
 @dataclass(slots=True)
 class _Tournament:
-    """A tournament as the journal has told it so far."""
+    """A tournament as far as the entries so far describe it."""
 
     digest: str
     text: str

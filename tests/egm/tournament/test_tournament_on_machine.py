@@ -1,5 +1,7 @@
 """A machine in a tournament: entered by staff, played with points, and no live meter moves."""
 
+import asyncio
+import contextlib
 import json
 from datetime import timedelta
 
@@ -8,10 +10,13 @@ from rigs.tournament import ATTENDANT, DAY, FEE_CENTS, MANAGER, Hall, describe_m
 
 from egm.app.features import MENU
 from egm.app.view import snapshot
+from egm.config.cabinet_file import StateFolder
 from egm.config.levels import LevelSlot
 from egm.host.transfer_port import HostTransfers
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
+from egm.kernel.services import MachineContext
+from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.links.sas.tables.meters import METERS
 from egm.money.host_money import HostMoney, Inquiry, Lock, Order
 from egm.money.records.host import TransferKind, TransferStatus
@@ -20,11 +25,14 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import open_game
 from egm.play.showing import find_question
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import PowerCutError, ScriptedChance
 from egm.testing.sas import Bench
 from egm.testing.service_menu import Menu
 from egm.tournament.events import TournamentEvent
-from egm.tournament.installed import find_machine_fault
+from egm.tournament.feature import create_round_clock
+from egm.tournament.installed import RulesFile, find_machine_fault
+from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
 from meters import recall
 from meters.recall import read_details
@@ -142,6 +150,34 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
     assert hall.fill("tournament_rules_out") == "refused.tournament_is_off"
 
 
+@pytest.mark.requirement("L-07")
+def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
+    hall = hall(count=2)
+    first, second = hall.rooms
+    beside = SideBySide()
+    for number, room in enumerate(hall.rooms, 1):
+        room.machine.install(beside)
+        beside.at[number] = AtWork(
+            engine=room.engine,
+            handle=room.happen,
+            snapshot=lambda: None,
+            signal=lambda: None,
+            has_board=number == 1,
+        )
+    assert hall.fill("tournament_rules") is None
+    second.machine.component(HostMoney).inquiry = Inquiry("asked", 1, "071111222233334444")
+    assert hall.fill("tournament_enter") == "refused.no_transfer_waits"
+    second.machine.component(HostMoney).inquiry = None
+    second.insert(500).play()
+    assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
+    second.shown()
+    second.engine.handle(EventType.CASH_OUT)
+    assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert hall.fill("tournament_enter") is None
+    assert {first.state, second.state} == {State.TOURNAMENT}
+
+
 def _event_of(form_id):
     return next(form.event for form in MENU.forms if form.id == form_id)
 
@@ -154,12 +190,26 @@ def _event_of(form_id):
         (describe_machine(("published = 2027-03-01\n", "")), "rules_are_lawful"),
         (describe_machine(('share = "1/4"', 'share = "1/20"')), "rules_are_lawful"),
         (describe_machine(("bet = 3", "bet = 2")), "rules_are_lawful"),
+        (
+            describe_machine(('number = "A-102"', 'number = "A-102"\ngame = "maple-classic-95"')),
+            "rules_are_lawful",
+        ),
         ("nothing", "rules_are_lawful"),
         (describe_machine(('"7"', '"8"')), "rules_describe_the_machine"),
         (describe_machine(game="jacks-or-better-9-6"), "rules_describe_the_machine"),
         (describe_machine(bet=7), "rules_describe_the_machine"),
     ],
-    ids=["late", "unpublished", "low prizes", "unequal", "no rules", "other machine", "other game", "no bet"],
+    ids=[
+        "late",
+        "unpublished",
+        "low prizes",
+        "unequal",
+        "returns",
+        "no rules",
+        "other machine",
+        "other game",
+        "no bet",
+    ],
 )
 def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed(hall, rules, why):
     hall = hall(rules, wall=DAY - timedelta(days=3))
@@ -331,6 +381,38 @@ def test_the_time_of_a_round_ends_it_without_a_game(hall):
     assert hall.audit() == []
 
 
+def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_path):
+    hall = hall(describe_machine(TEN_MINUTES))
+    room = hall.room
+    context = MachineContext(room.engine, None, StateFolder(tmp_path), room.clock, room.happen)
+    (clock,) = create_round_clock(context)
+    assert room.machine.component(RulesFile).read() == hall.rules.read()
+    waits = [clock._compute_seconds_to_wait()]
+    hall.enter().sell(1, "P-1")
+    hall.open_play()
+    waits.append(clock._compute_seconds_to_wait())
+    hall.play_round(games=1)
+    room.clock.pass_seconds(30)
+    waits.append(clock._compute_seconds_to_wait())
+    assert waits == [None, None, pytest.approx(30.1)]
+    room.clock.pass_seconds(9 * 60 - 30)
+
+    async def run_until_the_time_is_over():
+        work = asyncio.create_task(clock.run())
+        await asyncio.sleep(0)
+        room.clock.pass_seconds(60)
+        async with asyncio.timeout(60):
+            while not read_purse(room)["ending"]:  # noqa: ASYNC110 (a clock that runs)
+                await asyncio.sleep(0.01)
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
+    asyncio.run(run_until_the_time_is_over())
+    assert read_purse(room)["ending"] == "complete"
+    assert clock._compute_seconds_to_wait() is None
+
+
 @pytest.mark.requirement("L-01", "L-07")
 @pytest.mark.parametrize("entries", range(9))
 def test_power_may_be_cut_at_any_entry_and_the_round_goes_on(hall, entries):
@@ -358,6 +440,32 @@ def test_power_may_be_cut_at_any_entry_and_the_round_goes_on(hall, entries):
     assert (purse["ending"], purse["games"]) == ("complete", 2)
     assert len(hall.room.records("tournament.game")) == 2
     assert live_meters(hall.room) == before
+    assert hall.audit() == []
+
+
+@pytest.mark.parametrize("in_game", [True, False])
+def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
+    """Points are worth no money: nothing of them is owed, and the export of the old journal has the results so far."""
+    hall = hall().enter()
+    hall.sell(1, "P-1")
+    hall.open_play().play_round(games=1)
+    if in_game:
+        hall.room.play()
+    wall, digest = hall.room.clock.wall, hall.room.records("tournament.rules")[0]["digest"]
+    old = list(hall.room.journal.entries())
+    hall.room.close()
+    clear_with_decisions(hall.file)
+    hall.start(wall)
+    assert hall.room.state is State.IDLE
+    assert hall.room.machine.memory.get(PlayKey.PURSE) is None
+    assert hall.room.journal.balance_cents("tournament:points:1") == 0
+    assert hall.fill("clock", date=f"{wall:%Y%m%d}") is None  # the clear has been dated long before
+    assert hall.fill("tournament_enter") is None
+    assert hall.begin(1, "P-1", 1) is None  # again, as the rules say of an interrupted round
+    purse = hall.play_round()
+    assert purse["ending"] == "complete"
+    (entry,) = derive_results(digest, {"old": old, "new": hall.room.journal.entries()}).entries
+    assert [(each.status, each.points) for each in entry.rounds] == [("complete", purse["won_points"])]
     assert hall.audit() == []
 
 
