@@ -65,6 +65,7 @@ def test_a_weighted_choice_is_drawn_exactly_as_often_as_its_weight() -> None:
     }
 
 
+@pytest.mark.requirement("B-09", "S-40")
 def test_every_throw_of_the_dice_comes_from_exactly_one_course() -> None:
     throws = {throw_dice(Scripted(each), 2) for each in product(range(FACES), repeat=2)}
     assert throws == set(product(range(1, 7), repeat=2))

@@ -24,6 +24,7 @@ def remarked(data):
     return [(each.key, each.text) for each in _iter_help_figure_remarks(build_game(data, "mine.toml"))]
 
 
+@pytest.mark.requirement("C-26")
 @pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
 def test_no_figure_of_a_game_of_the_library_is_remarked_on(name):
     assert [*_iter_help_figure_remarks(load_game(name))] == []

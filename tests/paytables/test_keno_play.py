@@ -140,6 +140,7 @@ def test_a_game_is_what_its_recorded_draws_say(seed):
     assert list(outcome.progressives) == levels
 
 
+@pytest.mark.requirement("M-17")
 def test_hits_are_shown_in_the_order_they_were_drawn():
     game = build_game(rules_data(), "test.toml")
     wager = game.wager(1, selections=[{"groups": [[2, 5, 9]], "stakes": {"3": 1}}])

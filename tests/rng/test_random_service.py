@@ -242,6 +242,7 @@ class TestPolicy:
         assert log.codes == ["rng_started", "rng_reseeded"]
         assert service.state == "in service"
 
+    @pytest.mark.requirement("B-04")
     def test_prediction_resistance_reseeds_before_every_step(self) -> None:
         service = start(policy=ReseedPolicy(prediction_resistance=True))
         for _ in range(5):

@@ -40,6 +40,7 @@ class TestBoots:
         twins = [start(sources=[Repeating()], policy=policy) for _ in range(2)]
         assert sequence(twins[0]) == sequence(twins[1])
 
+    @pytest.mark.requirement("B-05")
     @pytest.mark.parametrize(
         "changes",
         [{"product": "p"}, {"version": "2"}, {"machine_serial": "A2"}, {"instance": 1}, {"boot_counter": 2}],
@@ -79,6 +80,7 @@ class TestBoots:
         assert len(outputs) == 100
         assert not any(bytes(service._drbg._key) in text for text in carried)
 
+    @pytest.mark.requirement("B-05")
     def test_a_source_that_repeats_over_power_cycles_is_found(self) -> None:
         log = Log()
         carried = start(sources=[Repeating()]).carry_over()

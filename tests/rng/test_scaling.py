@@ -53,6 +53,7 @@ def test_the_proof_by_exhaustion_fails_on_biased_scaling(monkeypatch: pytest.Mon
         exhaust_range(22)
 
 
+@pytest.mark.requirement("B-06")
 @settings(deadline=None)
 @given(bound=st.integers(2, BOUND_MAX), data=st.data())
 def test_each_outcome_owns_one_unbroken_run_of_equally_many_words(bound: int, data: st.DataObject) -> None:

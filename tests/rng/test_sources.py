@@ -157,6 +157,7 @@ def test_a_source_that_gives_too_little_is_refused() -> None:
         SeedGatherer([Scripted("short", b"abc")])
 
 
+@pytest.mark.requirement("B-05")
 def test_a_seed_seen_before_is_refused_also_in_a_later_power_cycle() -> None:
     seed = os.getrandom(48)  # noqa: TID251
     first = SeedGatherer([Scripted("noise", os.getrandom(1024), seed, seed)])  # noqa: TID251
@@ -169,6 +170,7 @@ def test_a_seed_seen_before_is_refused_also_in_a_later_power_cycle() -> None:
         later.gather()
 
 
+@pytest.mark.requirement("B-05")
 def test_a_stuck_source_is_found_beside_a_good_one() -> None:
     seed = os.getrandom(48)  # noqa: TID251
     gatherer = SeedGatherer([KernelSource(), Scripted("stuck", os.getrandom(1024), seed, seed)])  # noqa: TID251

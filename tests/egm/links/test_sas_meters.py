@@ -245,6 +245,30 @@ def test_coins_and_the_hopper(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("K-11")
+@pytest.mark.sas(polls="1C")
+def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Path) -> None:
+    room = MachineRig(tmp_path, chance=ScriptedChance(11, 11, 12))  # the highest prize
+    bench = Bench(tmp_path, room)
+    room.insert(10000)
+    room.engine.handle(EventType.DENOMINATION, value=100)
+    room.engine.handle(EventType.BET, value=3)
+    room.play()
+    room.report_shown()
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    for _ in range(2):
+        room.engine.handle(EventType.DOOR_OPENED, door="main")
+        room.engine.handle(EventType.DOOR_CLOSED, door="main")
+    found = every_meter(bench)
+    by_hand = {code: found[code] for code in (0x02, 0x03, 0x04, 0x23)}
+    assert by_hand == {0x02: 150_000, 0x03: 9_700, 0x04: 9_700, 0x23: 159_700}
+    totals = bench.read(0x1C)
+    assert [int(totals[at : at + 8]) for at in range(0, 64, 8)] == [300, 0, 10_000, 150_000, 1, 1, 2, 1]
+    room.close()
+
+
+@pytest.mark.requirement("K-11")
 def test_the_drop_is_what_fell_to_the_boxes_and_not_what_went_to_the_hopper(tmp_path: Path) -> None:
     room = MachineRig(tmp_path, devices=("hopper", "printer"))
     bench = Bench(tmp_path, room)

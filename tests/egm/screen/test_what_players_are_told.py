@@ -15,7 +15,8 @@ from test_picture import Watcher
 
 from egm.app.view import snapshot
 from egm.devices.ioboard.codec import INPUTS
-from egm.kernel.messages import Handpay, Protection, Tilt
+from egm.kernel.events import EventType
+from egm.kernel.messages import Handpay, Protection, Reminder, Tilt
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import apply_action
@@ -29,7 +30,7 @@ from egm.screen.scenes.pays import list_pays
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.steps import KenoStep
-from egm.screen.text import Texts, read_catalogue, typeset
+from egm.screen.text import Texts, format_fault, read_catalogue, typeset
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, list_offered_costs
 from egm.testing.machine import MachineRig
@@ -463,6 +464,29 @@ STOPPED = [
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("bill_acceptor.stacker_full", marks=pytest.mark.requirement("G-06")),
+        *(
+            pytest.param(f"{device}.communication", marks=pytest.mark.requirement("G-15"))
+            for device in ("bill_acceptor", "coin_acceptor", "hopper", "ticket_printer")
+        ),
+    ],
+)
+def test_a_fault_that_stops_no_game_is_said_where_the_player_looks(tmp_path, published, language, code):
+    machine = MachineRig(tmp_path).boot()
+    machine.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
+    (notice,) = snapshot(machine.engine, fingerprint="").notices
+    machine.close()
+    assert (notice.code, notice.severity) == (f"fault.{code}", "warning")
+    view = build_idle_view(published, published[0], language)
+    told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
+    for layout in LAYOUTS.values():
+        assert format_fault(Texts(language), code) in " ".join(words_on(told, layout))
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
 @EVERY_LAYOUT
 @pytest.mark.parametrize(("state", "more", "wanted"), STOPPED)
 def test_a_machine_that_is_stopped_says_why_and_what_to_do(published, language, layout, state, more, wanted):
@@ -483,6 +507,38 @@ def test_the_machines_numbers_are_on_the_screen(published, language, layout, kin
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
     assert any("SN-4711" in words for words in words_on(apply_message(view, numbered), layout))
     assert any("OP-0815" in words for words in words_on(apply_message(view, owed), layout))
+
+
+REMINDERS = [
+    ("time", {}, {"en": "Time reminder", "fr": "Rappel du temps de jeu"}, "N-02"),
+    ("spend", {}, {"en": "Spending reminder", "fr": "Rappel de vos dépenses"}, "N-02"),
+    (
+        *("time_limit", {"until_utc": "2026-11-21T17:35:00+00:00"}),
+        {"en": "Play is paused until 5:35", "fr": "Le jeu est en pause jusqu’à 17 h 35"},
+        "N-03",
+    ),
+    (
+        *("spend_limit", {}),
+        {"en": "Your spending limit is reached", "fr": "Votre limite de dépense est atteinte"},
+        "N-03",
+    ),
+]
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@EVERY_LAYOUT
+@pytest.mark.parametrize(
+    ("kind", "more", "wanted"),
+    [pytest.param(*values, marks=pytest.mark.requirement(row), id=values[0]) for *values, row in REMINDERS],
+)
+def test_a_reminder_says_the_time_played_and_what_was_spent(published, language, layout, kind, more, wanted):
+    reminder = Reminder.model_validate({"kind": kind, "minutes": 60, "spent_cents": 1200, **more})
+    view = build_idle_view(
+        published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
+    )
+    said = words_on(view, layout)
+    assert {"1 h 00 min", Texts(language).money(1200, "CAD")} <= set(said)
+    assert wanted[language] in " ".join(" ".join(said).split())
 
 
 @pytest.mark.requirement("N-05")

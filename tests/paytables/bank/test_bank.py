@@ -432,6 +432,7 @@ def test_a_wager_the_table_does_not_take_is_refused():
             game.wager(sum(bets.values()), bets=bets)
 
 
+@pytest.mark.requirement("C-02", "C-12", "C-22")
 @pytest.mark.parametrize("name", GAMES)
 def test_the_rules_read_by_the_player_name_every_pay(name):
     game = load_game(name)

@@ -342,6 +342,7 @@ def test_a_bet_a_cheval_has_a_half_and_each_tableau_one_bet():
         load_game(GAME).wager(11, bets={"a-cheval": 11})
 
 
+@pytest.mark.requirement("C-12")
 def test_the_help_states_the_bankers_table():
     lines = load_game(GAME).rules.definition.format_pay_table_rows()
     assert "Banker with 0-2: draws" in lines["en"]

@@ -369,6 +369,7 @@ def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
         assert outcome.display["result"] != "void"
 
 
+@pytest.mark.requirement("C-02", "C-12", "C-22")
 def test_the_rules_read_by_the_player_name_every_pay():
     game = load_game(GAME)
     for code in ("en", "fr"):

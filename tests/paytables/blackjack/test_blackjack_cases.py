@@ -375,6 +375,7 @@ def test_a_definition_that_cannot_be_played_is_refused(name, change, why):
         build_game(data, "test")
 
 
+@pytest.mark.requirement("C-02", "C-12")
 def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
     for name in (QUEBEC, OPTIONS, MULTI, MONACO):
         game = load_game(name)

@@ -375,6 +375,7 @@ def test_a_definition_that_is_no_craps_is_refused(change, key, why):
         changed(QUEBEC, change)
 
 
+@pytest.mark.requirement("C-02", "C-12", "C-22")
 @pytest.mark.parametrize("house", [QUEBEC, MONACO])
 @pytest.mark.library_only("P-07")
 def test_the_help_says_every_pay_in_both_languages(house):

@@ -296,6 +296,7 @@ def test_a_wheel_at_a_table_takes_limits_and_no_further_spin(change: dict[str, A
     assert refused.value.key == key
 
 
+@pytest.mark.requirement("C-02", "C-12", "C-22")
 def test_the_rules_of_a_table_state_its_pays_in_both_languages() -> None:
     for name in list_table_games():
         game = load_game(name)

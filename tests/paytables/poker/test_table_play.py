@@ -517,6 +517,7 @@ def test_the_best_answer_is_advised_where_the_proof_has_it(name, cards, answers,
     assert found.decision.prompt["advice"] == advice
 
 
+@pytest.mark.requirement("C-02", "C-12", "C-22")
 def test_the_pays_stand_in_the_rules_in_both_languages():
     said = load("quebec-crazy-four-poker").help
     assert "Super bonus: four aces 200:1; four of a kind 30:1" in said["en"]

@@ -177,6 +177,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
     assert [(found.sequence, found.why) for found in report.findings] == [(at + 2, why)]
 
 
+@pytest.mark.requirement("A-25")
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -196,6 +197,7 @@ def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, chang
     assert {f.sequence for f in report.findings if why in f.why} == {at + 1}
 
 
+@pytest.mark.requirement("A-25")
 def test_a_win_that_differs_from_the_outcome_is_named(bodies, games):
     won = next(n for n, body in enumerate(bodies) if b"house:win" in body and b"game.end" in body)
     report = Auditor(games).run(edit(bodies, won, lambda raw: raw["transfers"][0].__setitem__(2, 77777)))

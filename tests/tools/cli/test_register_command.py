@@ -70,6 +70,7 @@ def change(folder, statement):
             register.commit()
 
 
+@pytest.mark.requirement("F-16:c", "Q-01")
 def test_identities_are_compared_with_what_the_journal_committed_to(folder):
     right = run("identities", "--state", folder, "--json")
     assert right.exit_code == 0, right.output

@@ -79,6 +79,7 @@ def test_a_ticket_is_paid_once(office, cage):
     assert [m.by for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
 
 
+@pytest.mark.requirement("H-12")
 def test_what_the_cage_does_not_pay(office, cage):
     pending = office.issued("p").number
     office.desk.redeem_begin("r", pending)
@@ -117,6 +118,7 @@ def test_a_duplicate_is_the_same_ticket(office, two):
         two.reprint(ticket.number, "once more")
 
 
+@pytest.mark.requirement("H-07", "H-12:c")
 def test_void(office, two):
     number = office.issued().number
     with pytest.raises(OperatorError, match="requires a reason"):
@@ -187,6 +189,7 @@ def test_a_ticket_that_an_older_program_let_expire_can_be_revived(office, two):
     assert isinstance(two.pay(number), Redemption)
 
 
+@pytest.mark.requirement("H-10")
 def test_a_place_may_pay_what_is_past_its_date_at_the_cage(office, cage, monkeypatch):
     number = office.issued().number
     office.clock.pass_days(40)
@@ -389,6 +392,7 @@ def test_a_ticket_of_elsewhere_is_the_hosts_to_pay_and_no_liability_of_ours(offi
     assert "issued elsewhere" in egm("pay", back, "--person", LUC, status=1)
 
 
+@pytest.mark.requirement("H-14")
 def test_payees(office, egm):
     paid = office.issued("b", 500).number
     egm("pay", paid, "--person", LUC, "--name", "Anne", "--address", "Chicoutimi")

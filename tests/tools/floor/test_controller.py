@@ -96,6 +96,7 @@ def test_a_machine_that_asks_or_offers_anything_else_is_not_enrolled(floor):
     assert (joined.increment, joined.counted) == (Fraction(1, 300), 0)
 
 
+@pytest.mark.requirement("I-15:a")
 def test_it_is_known_of_each_machine_when_it_was_last_heard(floor, controller):
     controller.admit("EGM-3")
     floor.join("EGM-9")  # on no list: it is answered, and no more
@@ -286,6 +287,7 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
     assert len(floor.controller.register()) == 1
 
 
+@pytest.mark.requirement("I-11", "I-14:a")
 def test_a_void_game_gives_its_award_back(floor):
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c1", 1)

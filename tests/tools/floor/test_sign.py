@@ -113,6 +113,7 @@ def test_what_a_broker_had_kept_is_no_sign_of_life():
     assert Sign().plates(0) == ()
 
 
+@pytest.mark.requirement("I-02")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_none(layout):
     pygame.font.init()

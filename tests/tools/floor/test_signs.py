@@ -117,6 +117,7 @@ def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book
     assert later.at(8) == {"sign-1": "lit", "sign-2": "lit"}
 
 
+@pytest.mark.requirement("I-02")
 def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
     sign, heart = Sign(), HeartbeatSource("sign-1")
     assert heart.build_due_heartbeat(0) is None

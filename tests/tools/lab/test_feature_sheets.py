@@ -107,6 +107,7 @@ def test_the_sheets_are_in_every_form(name):
         assert any(row[1] == sheet for row in rows if row)
 
 
+@pytest.mark.requirement("R-04")
 def test_the_wheel_sheet_counts_every_part():
     found, _ = sheets("river-wheel")
     assert sum(column(found["Wheel"], "parts")) == 54

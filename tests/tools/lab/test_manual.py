@@ -72,6 +72,7 @@ def test_every_fault_page_and_form_stands_in_the_manual(audience, language):
         assert found[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
 
 
+@pytest.mark.requirement("R-06")
 def test_the_manual_knows_every_fault_the_machine_has_words_for_and_every_one_it_raises():
     known = {key.removeprefix("tilt.text.") for key in read_catalogue("en") if key.startswith("tilt.text.")}
     assert known - {"other"} == set(list_fault_codes())

@@ -63,6 +63,7 @@ def test_the_sheet_as_json_holds_what_a_laboratory_asks():
     assert [b["games"] for b in bet["volatility"][0]["bands"]] == [10**n for n in range(3, 9)]
 
 
+@pytest.mark.requirement("R-02")
 def test_the_sheet_as_csv_terminal_and_html(tmp_path):
     rows = list(csv.reader(io.StringIO(run("par", "seven-rivers", "--csv"))))
     found = {(r[0], r[2], r[3]): r[4] for r in rows if r}

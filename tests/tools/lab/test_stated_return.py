@@ -31,6 +31,7 @@ def test_a_share_has_all_its_decimals(share, said):
     assert format_percent(share) == said
 
 
+@pytest.mark.requirement("C-26")
 def test_the_list_of_games_says_of_each_what_the_screen_says():
     listed = json.loads(CliRunner().invoke(main, ["game", "list", "--returns", "--json"]).output)
     said = {line["game"]: line["return"].removesuffix(" %") for line in listed}
