@@ -211,8 +211,9 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
 
 def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     """Return the wager of a bet, including the other bets that it requires."""
-    laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
-    return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
+    required = bet.required_bets
+    laid = {**bet.options, "bets": {**bet.options["bets"], **required}} if required else bet.options
+    return game.wager(bet.cost_credits + sum(required.values()), **laid)
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
