@@ -190,10 +190,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         A bet on the bank is played, and returned.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        for answer in (DRAW, STAND):
-            yield from self._iter_cases(stakes, lambda _: answer)
+        answers: tuple[Answer, ...] = (lambda _: DRAW, lambda _: STAND)
+        for answer in answers:
+            yield from self._iter_cases(stakes, answer)
             if BANK in stakes:
-                yield from self._iter_bank_cases(stakes, lambda _: answer)
+                yield from self._iter_bank_cases(stakes, answer)
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
         """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
