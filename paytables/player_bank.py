@@ -31,7 +31,7 @@ _TERMS: Final[Mapping[str, str]] = {
 
 
 class PlayerBank(Strict):
-    """The offer to be the bank (``[bank]``): its name, and the limits of the bet that covers the other stakes."""
+    """The offer to be the bank (``[player_bank]``): its name, and the limits of the bet that covers the stakes."""
 
     name: Text
     limits: Limits
@@ -56,9 +56,11 @@ class PlayerBank(Strict):
     def check(self, seats: int, stake: Limits) -> None:
         """Refuse a bank at a table of one seat, and one that cannot cover a stake exactly. Raises ValueError."""
         if seats == 1:
-            raise ValueError("bank: a table of one seat has nobody to whom a player could be the bank")
+            raise ValueError("player_bank: a table of one seat has nobody to whom a player could be the bank")
         if self.limits.least < stake.least or self.limits.least % stake.step or self.limits.step % stake.step:
-            raise ValueError(f"bank.limits: they must fit stakes from {stake.least} in steps of {stake.step}")
+            raise ValueError(
+                f"player_bank.limits: they must fit stakes from {stake.least} in steps of {stake.step}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
 
 
 class PlayerBankRules(SeatedRules):
-    """Base class of the rules of games at which a player may be the bank, if the definition has ``[bank]``."""
+    """Base class of the rules of games at which a player may be the bank, if the definition has ``[player_bank]``."""
 
     turn: BankTurn
     """Which seats may be the bank of the next round."""
@@ -177,6 +179,11 @@ class PlayerBankRules(SeatedRules):
         """Return the seat that is offered the bank first, if a seat may be the bank."""
         candidates = self.turn.list_candidates(self.cloth.table.seats)
         return {"bank": candidates[0]} if candidates else {}
+
+    @property
+    def bank_owner(self) -> Mapping[str, object]:
+        """Return the keys of the bank's hand in the presentation: whether a player may hold it."""
+        return {} if self.player_bank is None else {"held": True}
 
     def list_bank_spots(self, seats: int) -> tuple[Spot, ...]:
         """Return the spot of the bank; it is open if a seat may be the bank. Empty if the machine always is."""

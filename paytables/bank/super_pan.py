@@ -62,18 +62,18 @@ class SuperPanBet(BankBet):
 
 
 class SuperPanDefinition(BankDefinition):
-    """The definition of a Super Pan 9 game; without ``[bank]`` the machine is always the bank."""
+    """The definition of a Super Pan 9 game; without ``[player_bank]`` the machine is always the bank."""
 
     stake: SuperPanBet
-    bank: PlayerBank | None = None
+    player_bank: PlayerBank | None = None
 
     @model_validator(mode="after")
     def _check_bank(self) -> Self:
         """Refuse a bank that cannot be held, and a stake of another name beside it."""
-        if self.bank is not None:
+        if self.player_bank is not None:
             if self.stake.id != STAKE:
                 raise ValueError(f"stake: its id is {STAKE!r} where a player may be the bank")
-            self.bank.check(self.table.seats, self.stake.limits)
+            self.player_bank.check(self.table.seats, self.stake.limits)
         return self
 
     @model_validator(mode="after")
@@ -85,7 +85,7 @@ class SuperPanDefinition(BankDefinition):
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what the Super Pan 9 bet pays, as text by language."""
-        bet, bank = self.stake, self.bank
+        bet, bank = self.stake, self.player_bank
         return {
             code: [
                 f"{getattr(bet.name, code)} - {terms}",
@@ -110,13 +110,18 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     @property
     def player_bank(self) -> PlayerBank | None:
         """Return the definition's offer to be the bank, or None if the machine always is."""
-        return self.definition.bank
+        return self.definition.player_bank
 
     @cached_property
     def cloth(self) -> Layout:
         """Return the layout: the spot of the stake, and the bank's in the table's current state."""
         layout = super().cloth
         return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seats)))
+
+    def describe_hands(self) -> list[dict[str, object]]:
+        """Return the bank's hand, which a player may hold, and one for each seat."""
+        bank, *others = super().describe_hands()
+        return [{**bank, **self.bank_owner}, *others]
 
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
@@ -218,7 +223,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures of the stake, and of the bank if a player may be it."""
-        found, bank = super().analyse(depth), self.definition.bank
+        found, bank = super().analyse(depth), self.definition.player_bank
         if bank is None:
             return found
         figures = self.cloth.with_required_bets(self.analyse_stakes(BANK, {BANK: bank.limits.least}, depth))
