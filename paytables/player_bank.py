@@ -53,8 +53,12 @@ class PlayerBank(Strict):
         """Return what the bank is paid, as a line of the help text in the language ``code``."""
         return f"{getattr(self.name, code)} - {_TERMS[code]}"
 
-    def check(self, seats: int, stake: Limits) -> None:
+    def check(self, seats: int, stake: Limits, denominations: int) -> None:
         """Refuse a bank at a table of one seat, and one that cannot cover a stake exactly. Raises ValueError."""
+        if denominations > 1:
+            raise ValueError(
+                "game.denominations_cents: one where a player may be the bank, whose credits cover the others'"
+            )
         if seats == 1:
             raise ValueError("player_bank: a table of one seat has nobody to whom a player could be the bank")
         if self.limits.least < stake.least or self.limits.least % stake.step or self.limits.step % stake.step:

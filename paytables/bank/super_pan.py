@@ -73,7 +73,8 @@ class SuperPanDefinition(BankDefinition):
         if self.player_bank is not None:
             if self.stake.id != STAKE:
                 raise ValueError(f"stake: its id is {STAKE!r} where a player may be the bank")
-            self.player_bank.check(self.table.seats, self.stake.limits)
+            denominations = len(self.game.denominations_cents)
+            self.player_bank.check(self.table.seats, self.stake.limits, denominations)
         return self
 
     @model_validator(mode="after")

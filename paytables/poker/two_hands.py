@@ -95,7 +95,7 @@ class TwoHandsDefinition(TableDefinition):
     def _check_player_bank(self) -> Self:
         """Refuse a bank that no player can hold."""
         if self.player_bank is not None:
-            self.player_bank.check(self.table.seats, self.stake)
+            self.player_bank.check(self.table.seats, self.stake, len(self.game.denominations_cents))
         return self
 
 
