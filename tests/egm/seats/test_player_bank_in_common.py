@@ -3,6 +3,7 @@
 import pytest
 
 from egm.kernel.events import EventType, State
+from egm.play.recall_words import build_win_rows
 from egm.play.records.games import open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import take_recorded_steps
@@ -97,6 +98,9 @@ def test_the_bank_goes_round_the_positions_that_took_part(seats, tmp_path, name)
     assert sum(staked for _, _, staked in spots_of(games[1])[2:]) == 3 * STAKE
     for n in (2, 3):
         assert spots_of(games[n])[0] == ("not covered", "bank", 100)
+    recalled = build_win_rows(rooms[1].machine.games[name], games[1].outcome.settlements, CENTS)
+    for language, bank in (("en", "Bank"), ("fr", "Banque")):
+        assert [row.cells[0].values[language] for row in recalled[1:]] == [bank] * 4
     won = [room.credit_cents - earlier for room, earlier in zip(rooms, before, strict=True)]
     commissions = sum(
         CENTS for n in (0, 2, 3) for name_, spot, _ in spots_of(games[n]) if (name_, spot) == ("won", "stake")
