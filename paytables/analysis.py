@@ -266,6 +266,11 @@ class BetAnalysis:
         )
 
     @property
+    def is_covered_by_players(self) -> bool:
+        """Return whether other players pay what this bet wins, so that the house's minimum return is not of it."""
+        return "others" in self.options
+
+    @property
     def profit_probability(self) -> Fraction | None:
         """Return the probability that a game wins more than its cost, or None if it was not computed."""
         return (

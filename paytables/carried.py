@@ -2,9 +2,9 @@
 
 ``proved.sha256`` is the SHA-256, over canonical JSON, of the stored figures and of everything that determines
 them. It excludes what may change without changing the figures: the header except for the family, texts,
-pictures, and what may be staked (``table``, ``boxes``, ``stake``, ``limits``), because the figures are per
-unit staked. The digest detects a change that was not proved again. It does not protect against someone who
-recomputes the digest as well: certification recomputes the figures.
+pictures, and what may be staked (``table``, ``boxes``, ``player_bank``, ``stake``, ``limits``), because the
+figures are per unit staked. The digest detects a change that was not proved again. It does not protect against
+someone who recomputes the digest as well: certification recomputes the figures.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from paytables.errors import DefinitionError
 
 PROVED: Final = "proved"
 DIGEST: Final = "sha256"
-_NOT_OF_RULES: Final = frozenset({"game", "art", "table", "boxes", PROVED})
+_NOT_OF_RULES: Final = frozenset({"game", "art", "table", "boxes", "player_bank", PROVED})
 _STAKED: Final = frozenset({"limits", "stake"})
 _LANGUAGES: Final = frozenset({"en", "fr"})
 

@@ -226,7 +226,7 @@ def _can_take_part(seat: Seat) -> bool:
     wagered. Where each plays against the operator, a game that cannot start is refused when it is its turn.
     """
     bet = find_bet_in_force(seat.machine)
-    if bet is None or bet.game.rules.least_seats == 1:
+    if bet is None or not bet.game.rules.has_fixed_seats:
         return True
     event = Event(TableEvent.NO_MORE_BETS)
     return seat.is_bettable() and all(guard(seat.machine, event) for guard in MAY_PLAY)

@@ -1,28 +1,40 @@
 """Super Pan 9 (Québec by-law, ss. 54-62): eight decks without sevens to tens; three cards, and one more each.
 
 The player may draw one card; the bank draws on five or less and stands on six or more. The higher units digit
-wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push.
+wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push. A player may
+be the bank (s. 62), and the bank draws by the same rule whoever holds it (:mod:`paytables.player_bank`).
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations_with_replacement
 from math import comb, prod
 from typing import ClassVar, Final, Self, TypeAlias
 
 from pydantic import model_validator
 
-from paytables.analysis import BetAnalysis, Depth
+from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.baccarat import Commission
 from paytables.bank.held_hands import DRAW, STAND, HeldHands
-from paytables.bank.rules import BANK, PLAYER, Hands, SeatedBankRules, build_bank_family
+from paytables.bank.rules import BANK as BANK_NAMES
+from paytables.bank.rules import PLAYER, Hands, SeatedBankRules, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, compute_mean_return, push_bet, settle_bet
+from paytables.layout import Case, Layout, compute_mean_return, push_bet, settle_bet
+from paytables.player_bank import (
+    BANK,
+    FIRST_ROUND,
+    NOT_COVERED,
+    STAKE,
+    BankTurn,
+    PlayerBank,
+    PlayerBankRules,
+    mirror_settlement,
+)
 from paytables.seating import format_hand_id, may_see
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
@@ -30,7 +42,6 @@ POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
 _WITHOUT: Final = (5, 6, 7, 8)
 _BANK_DRAWS: Final = 5
 _CARDS: Final = 3
-_BANK: Final = "bank"
 
 #: The player's answer with a hand of three cards, given the cards' points in order.
 Answer: TypeAlias = Callable[[tuple[int, ...]], str]
@@ -51,9 +62,20 @@ class SuperPanBet(BankBet):
 
 
 class SuperPanDefinition(BankDefinition):
-    """The definition of a Super Pan 9 game."""
+    """The definition of a Super Pan 9 game; without ``[player_bank]`` the machine is always the bank."""
 
     stake: SuperPanBet
+    player_bank: PlayerBank | None = None
+
+    @model_validator(mode="after")
+    def _check_bank(self) -> Self:
+        """Refuse a bank that cannot be held, and a stake of another name beside it."""
+        if self.player_bank is not None:
+            if self.stake.id != STAKE:
+                raise ValueError(f"stake: its id is {STAKE!r} where a player may be the bank")
+            denominations = len(self.game.denominations_cents)
+            self.player_bank.check(self.table.seats, self.stake.limits, denominations)
+        return self
 
     @model_validator(mode="after")
     def _check_shoe_is_fresh(self) -> Self:
@@ -64,31 +86,60 @@ class SuperPanDefinition(BankDefinition):
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what the Super Pan 9 bet pays, as text by language."""
-        bet = self.stake
-        return {code: [f"{getattr(bet.name, code)} - {terms}"] for code, terms in bet.terms().items()}
+        bet, bank = self.stake, self.player_bank
+        return {
+            code: [
+                f"{getattr(bet.name, code)} - {terms}",
+                *([] if bank is None else [bank.format_row(code)]),
+            ]
+            for code, terms in bet.terms().items()
+        }
 
 
-class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
+@dataclass(frozen=True)
+class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     """The rules of a playable game of Super Pan 9, with a shoe shuffled for every round."""
 
-    hands: ClassVar[Hands] = ((_BANK, BANK, 4), ("player", PLAYER, 4))
+    turn: BankTurn = FIRST_ROUND
+
+    hands: ClassVar[Hands] = ((BANK, BANK_NAMES, 4), ("player", PLAYER, 4))
 
     def bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
         return (self.definition.stake,)
 
+    @property
+    def player_bank(self) -> PlayerBank | None:
+        """Return the definition's offer to be the bank, or None if the machine always is."""
+        return self.definition.player_bank
+
+    @cached_property
+    def cloth(self) -> Layout:
+        """Return the layout: the spot of the stake, and the bank's in the table's current state."""
+        layout = super().cloth
+        return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seats)))
+
+    def describe_hands(self) -> list[dict[str, object]]:
+        """Return the bank's hand, which a player may hold, and one for each seat."""
+        bank, *others = super().describe_hands()
+        return [{**bank, **self.bank_owner}, *others]
+
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
+        banked = self.arrange(bets)
+        names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played}
+        holders = {BANK: banked.banker, **{name: seat for seat, name in names.items()}}
+        felt = HeldHands(holders, viewer, _count_points, face_down=_CARDS + 1)
+        if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
+            return (yield from self.return_stakes(bets, felt.to_json()))
+        yield from banked.returned
         shoe = Shoe.of(self.definition.shoe.decks, without=_WITHOUT)
         yield Cue("shuffle", {"decks": self.definition.shoe.decks})
-        names = {bet.seat: format_hand_id(bet.seat) for bet in bets}
-        holders = {_BANK: None, **{name: seat for seat, name in names.items()}}
-        felt = HeldHands(holders, viewer, _count_points, face_down=_CARDS + 1)
         for _ in range(_CARDS):
-            for name in (*names.values(), _BANK):
+            for name in (*names.values(), BANK):
                 yield felt.deal(name, shoe, draw)
-        own = names[bets[0].seat if viewer is None else viewer]
-        for bet in bets:
+        own = names.get(banked.played[0].seat if viewer is None else viewer, BANK)
+        for bet in banked.played:
             name = names[bet.seat]
             points = tuple(sorted(POINTS[rank_of(card)] for card in felt.cards[name]))
             prompt = _build_display(felt, own)
@@ -98,11 +149,15 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
             if decision.check((yield decision)) == DRAW:
                 yield felt.deal(name, shoe, draw)
         yield from felt.turn(*holders)
-        if felt.count_points(_BANK) <= _BANK_DRAWS:
-            yield felt.deal(_BANK, shoe, draw)
-        for bet in bets:
-            yield self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(_BANK))
-        return Outcome(display=_build_display(felt, own))
+        if felt.count_points(BANK) <= _BANK_DRAWS:
+            yield felt.deal(BANK, shoe, draw)
+        for bet in banked.played:
+            stake = self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(BANK))
+            yield stake
+            yield from banked.settle_bank(stake)
+        return Outcome(
+            display=_build_display(felt, own), table=self.build_table_after_bank(banked, bets, viewer)
+        )
 
     def _settle_bet(self, bet: Bet, player: int, bank: int) -> Settlement:
         """Return the settlement of a bet by the points of its player's and the bank's hand."""
@@ -128,34 +183,75 @@ class SuperPanRules(SeatedBankRules[SuperPanDefinition]):
         return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every possible result of a wager if the player gives the best answer with each hand."""
-        return self._iter_cases(wager, lambda hand: self.advice(hand, wager.credits))
+        """Return every possible result of a wager if the players give the best answer with each hand.
+
+        A seat with a bet on the bank is the bank, and one stake of the same credits is against it.
+        """
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        if BANK in stakes:
+            return self._iter_bank_cases(stakes, lambda hand: self.advice(hand, stakes[BANK]))
+        return self._iter_cases(stakes, lambda hand: self.advice(hand, stakes[self.definition.stake.id]))
 
     def iter_every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every case of a Super Pan 9 round, once if the player draws a card and once if not."""
-        return (*self._iter_cases(wager, lambda _: DRAW), *self._iter_cases(wager, lambda _: STAND))
+        """Return every case of a Super Pan 9 round, once if the player draws a card and once if not.
 
-    def _iter_cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
+        A bet on the bank is played, and returned.
+        """
+        stakes = {bet.spot: bet.credits for bet in wager.bets}
+        answers: tuple[Answer, ...] = (lambda _: DRAW, lambda _: STAND)
+        for answer in answers:
+            yield from self._iter_cases(stakes, answer)
+            if BANK in stakes:
+                yield from self._iter_bank_cases(stakes, answer)
+
+    def _iter_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
         """Yield, for each hand and the answer with it, one case for a win, one for a push and one for a loss."""
-        decks = self.definition.shoe.decks
-        counts, (bet,) = _count_cards_by_points(decks), wager.bets
+        decks, name = self.definition.shoe.decks, self.definition.stake.id
+        counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
+        unheld = [push_bet(Bet(BANK, stakes[BANK]), NOT_COVERED)] if BANK in stakes else []
         total = comb(sum(counts), _CARDS)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS):
             dealt = Fraction(_count_ways(counts, hand), total)
             chances = _compute_chances(hand, decks)[answer(hand) == DRAW]
             for won, chance in chances.items():
                 if chance * dealt:
-                    yield Case(chance * dealt, [self._settle_bet(bet, won, 0)])
+                    yield Case(chance * dealt, [*unheld, self._settle_bet(bet, won, 0)])
+
+    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: Answer) -> Iterable[Case]:
+        """Yield the cases of a seat that is the bank, against one stake of the same credits; its own is returned."""
+        own = [push_bet(Bet(STAKE, stakes[STAKE]), NOT_COVERED)] if STAKE in stakes else []
+        for case in self._iter_cases({STAKE: stakes[BANK]}, answer):
+            (stake,) = case.settlements
+            yield Case(case.weight, [*own, mirror_settlement(stake)])
+
+    def analyse(self, depth: Depth) -> Analysis:
+        """Return the exact figures of the stake, and of the bank if a player may be it."""
+        found, bank = super().analyse(depth), self.definition.player_bank
+        if bank is None:
+            return found
+        figures = self.cloth.with_required_bets(self.analyse_stakes(BANK, {BANK: bank.limits.least}, depth))
+        return replace(found, bets=(*found.bets, figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers."""
+        """Return a bet's figures for the best answers, for the bank's own drawing rule, and for the worst answers.
+
+        The bank does not choose: its figures are those against the best answers, in a round in which one other
+        seat has a stake of the same credits.
+        """
         found = super().analyse_stakes(name, stakes, depth)
+        if BANK in stakes:
+            others = {"1": {STAKE: stakes[BANK]}}
+            return replace(
+                found,
+                options={"bets": dict(stakes), "seat": 0, "others": others},
+                table={BANK: BankTurn(took_part=(0, 1)).to_json()},
+            )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         opposite = {DRAW: STAND, STAND: DRAW}
         worst = compute_mean_return(
-            wager, self._iter_cases(wager, lambda hand: opposite[self.advice(hand, wager.credits)])
+            wager, self._iter_cases(stakes, lambda hand: opposite[self.advice(hand, wager.credits)])
         )
-        by_bank = self._iter_cases(wager, lambda hand: DRAW if sum(hand) % 10 <= _BANK_DRAWS else STAND)
+        by_bank = self._iter_cases(stakes, lambda hand: DRAW if sum(hand) % 10 <= _BANK_DRAWS else STAND)
         draws = [hand for hand in _iter_hands() if self.advice(hand, wager.credits) == DRAW]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(

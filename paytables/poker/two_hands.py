@@ -1,15 +1,18 @@
 """The common part of pai gow games: the player sets a low and a high hand, both compared with the bank's."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Self, TypeAlias
+
+from pydantic import model_validator
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.contract import (
     Bet,
+    Choice,
     Cue,
     Decision,
     Draw,
@@ -19,6 +22,7 @@ from paytables.contract import (
     Remark,
     Settlement,
     Spot,
+    Step,
     Wager,
     deal_one,
 )
@@ -32,11 +36,12 @@ from paytables.layout import (
     check_forms,
     find_stated_stakes,
 )
+from paytables.player_bank import BANK, FIRST_ROUND, STAKE, BankTurn, PlayerBank, PlayerBankRules
 from paytables.poker.proof import Exact, check_stored_proof
-from paytables.seating import SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
+from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
 from paytables.wording import format_count
 
-SPOT: Final = "stake"
+SPOT: Final = STAKE
 SURRENDER: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
 _LOW: Final = 2
@@ -77,14 +82,23 @@ class Chances(Strict):
 class TwoHandsDefinition(TableDefinition):
     """The definition of a game with a low and a high hand: the stake and the commission on a win.
 
-    ``surrender``: the player may give up the stake before the bank's hands are shown (ss.52, 115).
+    ``surrender``: the player may give up the stake before the bank's hands are shown (ss.52, 115). Without
+    ``[player_bank]`` the machine is always the bank.
     """
 
     stake: Limits = Limits(least=20, most=1000, step=20)
     commission: Commission = Commission()
     surrender: bool = True
     spot_name: Text = Text(en="Stake", fr="Mise")
+    player_bank: PlayerBank | None = None
     proved: Chances | None = None
+
+    @model_validator(mode="after")
+    def _check_player_bank(self) -> Self:
+        """Refuse a bank that no player can hold."""
+        if self.player_bank is not None:
+            self.player_bank.check(self.table.seats, self.stake, len(self.game.denominations_cents))
+        return self
 
 
 @dataclass
@@ -106,13 +120,14 @@ class SeatRound:
 
 
 @dataclass(frozen=True)
-class TwoHands(SeatedRules):
+class TwoHands(PlayerBankRules):
     """Base class of pai gow rules: each player sets cards or tiles ("pieces") as a low and a high hand.
 
-    The house is always the bank; players are never offered it.
+    The bank's are set by the house way, whoever is the bank.
     """
 
     definition: TwoHandsDefinition
+    turn: BankTurn = FIRST_ROUND
 
     HAND: ClassVar[int]
     PIECE: ClassVar[str]
@@ -189,7 +204,14 @@ class TwoHands(SeatedRules):
             most=limits.most,
             step=limits.step,
         )
-        return Layout((stake, *self.list_side_bet_spots()), self.definition.table, self.definition.form)
+        table = self.definition.table
+        spots = (stake, *self.list_bank_spots(table.seats), *self.list_side_bet_spots())
+        return Layout(spots, table, self.definition.form)
+
+    @property
+    def player_bank(self) -> PlayerBank | None:
+        """Return the definition's offer to be the bank, or None if the machine always is."""
+        return self.definition.player_bank
 
     def check(self, file: str) -> None:
         """Check that the cards or tiles suffice for all seats, and the bet forms. Raises :class:`DefinitionError`."""
@@ -203,7 +225,12 @@ class TwoHands(SeatedRules):
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
         """Play a round: deal every seat its pieces, ask how to set them, turn the bank's, and compare."""
         seats: dict[int, SeatRound] = {}
-        for bet in bets:
+        banked = self.arrange(bets)
+        display = self._build_felt([], [], [], viewer, banked.banker)
+        if not (yield from self.ask_whether_bank_covers(banked, display, viewer)):
+            return (yield from self.return_stakes(bets, display))
+        yield from banked.returned
+        for bet in banked.played:
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECES)))
         side_steps = list[Cue | Settlement]()
@@ -212,29 +239,50 @@ class TwoHands(SeatedRules):
             yield step
         dealt = [seat_round for seat_round in seat_rounds if SPOT in seat_round.bets]
         for seat_round in dealt:
-            seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
-            is_open = may_see(seat_round.seat, viewer)
-            cards = [self.PIECES[piece] if is_open else self.BACK for piece in seat_round.dealt]
-            yield from (Cue("deal", {"hand": seat_round.hand, "card": card}) for card in cards)
-        for seat_round in dealt:
-            offered = {way[2]: way for way in self.settings(seat_round.dealt)}
-            prompt = self._build_felt(dealt, [], side_steps, viewer) | {"hand": seat_round.hand}
-            if may_see(seat_round.seat, viewer):
-                prompt |= self._describe_ways(seat_round, offered)
-            options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
-            decision = Decision("set", options, prompt, seat=seat_round.seat)
-            seat_round.way = offered.get(decision.check((yield decision)))
+            yield from self._deal_seat(seat_round, undealt, viewer, draw)
+        yield from self._ask_seats(dealt, side_steps, viewer, banked.banker)
         bank = self._deal_hand("bank", undealt, draw) if dealt else []
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECES[piece]})
         for seat_round in dealt:
             if not may_see(seat_round.seat, viewer):
                 yield from self._turn_hand(seat_round)
-            yield self._settle_seat(seat_round, self.house(bank))
+            stake = self._settle_seat(seat_round, self.house(bank))
+            yield stake
+            yield from banked.settle_bank(stake)
         for step in self.closing(seat_rounds, undealt, draw):
             side_steps.append(step)
             yield step
-        return Outcome(display=self._build_felt(dealt, bank, side_steps, viewer))
+        return Outcome(
+            display=self._build_felt(dealt, bank, side_steps, viewer, banked.banker),
+            table=self.build_table_after_bank(banked, bets, viewer),
+        )
+
+    def _deal_seat(
+        self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: Draw
+    ) -> Iterator[Cue]:
+        """Deal a seat's pieces; yield the animation cues, face down for a viewer who may not see them."""
+        seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
+        is_open = may_see(seat_round.seat, viewer)
+        for piece in seat_round.dealt:
+            yield Cue("deal", {"hand": seat_round.hand, "card": self.PIECES[piece] if is_open else self.BACK})
+
+    def _ask_seats(
+        self,
+        dealt: Sequence[SeatRound],
+        side_steps: Sequence[Cue | Settlement],
+        viewer: int | None,
+        banker: int | None,
+    ) -> Generator[Step, Choice | None, None]:
+        """Ask each seat in turn how to set its pieces, or whether to surrender; store its answer."""
+        for seat_round in dealt:
+            offered = {way[2]: way for way in self.settings(seat_round.dealt)}
+            prompt = self._build_felt(dealt, [], side_steps, viewer, banker) | {"hand": seat_round.hand}
+            if may_see(seat_round.seat, viewer):
+                prompt |= self._describe_ways(seat_round, offered)
+            options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
+            decision = Decision("set", options, prompt, seat=seat_round.seat)
+            seat_round.way = offered.get(decision.check((yield decision)))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""
@@ -266,9 +314,15 @@ class TwoHands(SeatedRules):
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round of a wager may return to any one seat."""
-        stakes = [(bets.get(SPOT, 0), bets) for bets in wager.by_seat.values()]
         fee: Commission = self.definition.commission
-        return max(2 * stake - fee.on(stake) + self.find_highest_side_return(bets) for stake, bets in stakes)
+        highest = 0
+        for bets in wager.by_seat.values():
+            bank, stake = bets.get(BANK, 0), bets.get(SPOT, 0)
+            side_bets = {spot: credits_ for spot, credits_ in bets.items() if spot != BANK}
+            as_player = bank + 2 * stake - fee.on(stake) + self.find_highest_side_return(side_bets)
+            as_bank = 2 * bank + sum(side_bets.values()) if bank else 0
+            highest = max(highest, as_player, as_bank)
+        return highest
 
     # ------------------------------------------------------------ what is shown and said
     def _build_felt(
@@ -277,6 +331,7 @@ class TwoHands(SeatedRules):
         bank: Sequence[int],
         side_steps: Sequence[Cue | Settlement],
         viewer: int | None,
+        banker: int | None,
     ) -> dict[str, object]:
         """Return the hands as the viewer's seat sees them, set with the low hand first, each with its description.
 
@@ -288,6 +343,8 @@ class TwoHands(SeatedRules):
         )
         if bank:
             hands = [self._build_hand("bank", bank, self.house(bank))]
+        if hands and banker is not None:
+            hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
             is_open = may_see(seat_round.seat, viewer) or (bool(bank) and seat_round.way is not None)
             hand: dict[str, object] = {"id": seat_round.hand, "cards": [self.BACK] * self.HAND}
@@ -328,7 +385,7 @@ class TwoHands(SeatedRules):
     def named(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
         keys = {"cards": self.HAND, "low": _LOW, "back": self.BACK}
-        bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys}
+        bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 
     def explain(self) -> tuple[str, ...]:
@@ -354,24 +411,51 @@ class TwoHands(SeatedRules):
         """Return the stakes for which figures are stated, by name: the minimum, and another if that returns less."""
         return find_stated_stakes(SPOT, self.definition.stake, self.definition.commission.on)
 
-    def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
+    def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:
+        """Return the exact figures of a seat that is the bank, against one stake of the same credits.
+
+        ``chances`` are those of the stake; the bank pays no commission. The seat's other bets are returned.
+        """
+        bank, cost = bets[BANK], sum(bets.values())
+        figures = self.figures(
+            Chances(win=chances.lose, push=chances.push, lose=chances.win),
+            bank,
+            spot=BANK,
+            bet=BANK,
+            worst_rtp=None,
+            options={"bets": {BANK: bank}, "seat": 0, "others": {"1": {SPOT: bank}}},
+            table={BANK: BankTurn(took_part=(0, 1)).to_json()},
+        )
+        if cost == bank:
+            return figures
+        rtp = (figures.mean_credits + cost - bank) / cost
+        return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
+
+    def analyse_least_bank(self, chances: Chances) -> tuple[BetAnalysis, ...]:
+        """Return the figures of the least bank, or nothing if the machine is always the bank."""
+        rule = self.player_bank
+        if rule is None:
+            return ()
+        return (self.cloth.with_required_bets(self.analyse_bank(chances, {BANK: rule.limits.least})),)
+
+    def figures(self, chances: Chances, stake: int, spot: str = SPOT, **more: Json) -> BetAnalysis:
         """Return the exact figures of a pai gow bet that is won, returned and lost with these probabilities."""
-        fee = self.definition.commission.on(stake)
+        fee = self.definition.commission.on(stake) if spot == SPOT else 0
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": SPOT,
+            "options": {"bets": {spot: stake}},
             "variance": distribution.variance(),
             "distribution": distribution,
             "worst_rtp": Fraction(0) if self.definition.surrender else None,
         }
         return BetAnalysis(
             cost_credits=stake,
-            options={"bets": {SPOT: stake}},
             rtp=distribution.moment(1) / stake,
             prizes=tuple(
-                Prize(name=name, where=SPOT, credits=back, rate=rate, rtp=rate * back / stake)
+                Prize(name=name, where=spot, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in paid
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake + 1),

@@ -198,34 +198,32 @@ def _play_round(
     wager: Wager,
     draw: Draw,
     excluded: Container[tuple[int, str]] = (),
-    counted_spots: Container[str] | None = None,
+    counted_bets: Container[tuple[int, str]] | None = None,
 ) -> tuple[int, Game]:
     """Play one round; return its win less the stakes added during it, and the game as it remains on the table.
 
-    What bets in ``excluded`` (seat, spot) return is not counted. With ``counted_spots``, only what these return is
+    What bets in ``excluded`` (seat, spot) return is not counted. With ``counted_bets``, only what these return is
     counted, and added stakes are not subtracted.
     """
     played = Round(game.play(wager, draw), wager)
     played.advance()
     while played.decision is not None:
-        is_own = played.decision.seat == (wager.seat or 0)
-        # Other seats of a shared round do not answer, or play as the figures state of both.
-        other = Choice(played.decision.prompt.get("reference", played.decision.unanswered))
-        played.advance(choose_as_player(played.decision, draw) if is_own else other)
+        played.advance(choose_as_player(played.decision, draw))
     if played.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
-    if counted_spots is not None:
-        back = sum(each.credits for each in played.outcome.settlements if each.spot in counted_spots)
+    settlements = played.outcome.settlements
+    if counted_bets is not None:
+        back = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
         return back, game.at(played.outcome.table)
     added = played.staked_credits - wager.credits
-    settled = (each for each in played.outcome.settlements if (each.seat, each.spot) not in excluded)
+    settled = (each for each in settlements if (each.seat, each.spot) not in excluded)
     return sum(each.credits for each in settled) - added, game.at(played.outcome.table)
 
 
 def play_batch(
     game: Game,
     credits_: int,
-    options: Mapping[str, object],
+    options: Mapping[str, Any],
     games: int,
     draw: Draw,
     most_counted: int | None = None,
@@ -237,18 +235,23 @@ def play_batch(
     A bet that outlasts its round is played on until it is decided: the win counts for its game, and stakes
     added during the round are subtracted from the win. State that is not a bet (such as a shoe) is carried to
     the next game. With ``table``, each game starts from that table, and the bets standing on it do not count;
-    nor do the additional bets ``beside``.
+    nor do the additional bets ``beside``. A bet of one seat of several is played with those of the other seats,
+    which answer as they are advised.
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
     initial = at = game.at(table)
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.standing()}
-    counted_spots: Any = options["bets"] if beside else None
-    laid = {**options, "bets": {**counted_spots, **beside}} if counted_spots else options
-    cost = credits_ + sum(beside.values())
+    counted_bets, laid, cost = None, options, credits_
+    if beside or "seat" in options:
+        own = options.get("seat", 0)
+        counted_bets = {(own, spot) for spot in options["bets"]}
+        seats = {str(own): {**options["bets"], **beside}, **options.get("others", {})}
+        laid = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own)]}
+        cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
         at = at if table is None else initial
-        win, at = _play_round(at, at.wager(cost, **laid), draw, standing_bets, counted_spots)
+        win, at = _play_round(at, at.wager(cost, **laid), draw, standing_bets, counted_bets)
         while at.rules.standing():
             later_win, at = _play_round(at, at.wager(0), draw, standing_bets)
             win += later_win

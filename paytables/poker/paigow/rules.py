@@ -11,8 +11,9 @@ from typing import ClassVar, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, format_card, rank_of
 from paytables.cards.ranking import Ranking, find_category, unpack_ranks
-from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
+from paytables.contract import Cue, Draw, Json, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
+from paytables.player_bank import BANK
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
@@ -201,10 +202,10 @@ class PaiGowPokerRules(TwoHands):
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures of the stake, with cards set as advised and set best, and of the side bets."""
+        """Return the exact figures of the stake, set as advised and set best, of the bank and of the side bets."""
         header, stakes = self.definition.game, self.stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
-        bets += [self._analyse_best_settings(stakes[SPOT])]
+        bets += [self._analyse_best_settings(stakes[SPOT]), *self.analyse_least_bank(self._proof)]
         bets += [
             self.cloth.with_required_bets(self._analyse_side_bet(spot, spot.least))
             for spot in self.list_side_bet_spots()
@@ -220,7 +221,7 @@ class PaiGowPokerRules(TwoHands):
 
         These ways are not stored, so nothing simulates them.
         """
-        labels = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
+        labels: dict[str, Json] = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
         return self.figures(self._proof.best, stake, variance=None, distribution=None, **labels)
 
     def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
@@ -265,6 +266,8 @@ class PaiGowPokerRules(TwoHands):
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of one seat's bets: returns add; several bets have no joint distribution."""
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
+        if BANK in bets:
+            return self.analyse_bank(self._proof, bets)
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
             self._analyse_stake(credits_) if name == SPOT else self._analyse_side_bet(spots[name], credits_)

@@ -8,7 +8,8 @@ from itertools import combinations
 from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Wager
+from paytables.contract import Json, Wager
+from paytables.player_bank import BANK
 from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, Proof
@@ -66,15 +67,16 @@ class PaiGowRules(TwoHands):
         return solve(self.definition)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures of the stake, with tiles set as advised."""
+        """Return the exact figures of the stake, with tiles set as advised, and of the bank against it."""
         header = self.definition.game
-        bets = tuple(self._analyse_stake(stake, name) for name, stake in self.stakes().items())
-        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
+        bets = [self._analyse_stake(stake, name) for name, stake in self.stakes().items()]
+        bets += self.analyse_least_bank(self.definition.proved or self.prove())
+        return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         """Return the figures of a stake on one seat, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
-        worst = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
+        worst: dict[str, Json] = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
         return self.figures(
             proof,
             stake,
@@ -86,8 +88,11 @@ class PaiGowRules(TwoHands):
         )
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of one seat's stake."""
-        return self._analyse_stake(self.wager(wager.credits, **wager.options).credits)
+        """Return the exact figures of one seat's bets."""
+        bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
+        if BANK in bets:
+            return self.analyse_bank(self.definition.proved or self.prove(), bets)
+        return self._analyse_stake(bets[SPOT])
 
 
 @cache

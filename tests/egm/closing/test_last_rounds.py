@@ -9,6 +9,7 @@ from egm.closing.keys import ClosingKey
 from egm.closing.last_rounds import iter_closing_notices
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
+from egm.seats.answers import take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.staff.form import FieldError
 from egm.testing.machine import ScriptedChance
@@ -17,7 +18,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 ROULETTE, CRAPS, REELS = "monaco-roulette-european", "monaco-craps", "maple-classic"
-WHEEL = "river-wheel"
+WHEEL, CHEMIN = "river-wheel", "monaco-chemin-de-fer"
 CREDIT_CENTS = 10_000
 MANAGER = {"person": "5", "persons": ("5",)}
 
@@ -138,6 +139,45 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
     bet(rooms[1])
     assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")
     assert audit(rooms[0], tmp_path) == []
+
+
+@pytest.mark.requirement("S-55")
+def test_players_of_chemin_de_fer_are_told_each_of_its_last_rounds(tables, tmp_path):
+    """A round that nobody can be the bank of is not played, and is none of the three."""
+    rooms = tables(CHEMIN, count=4)
+    for room in rooms:
+        room.insert(CREDIT_CENTS)
+    fill_in(rooms[0], "close_tables", minutes=30)
+    assert [told(room) for room in rooms] == [[("tables_close", 30)]] * 4
+    rooms[0].clock.pass_seconds(30 * 60)
+    hold_coup(rooms, [{"stake": 5}] * 4)
+    assert {room.notice for room in rooms} == {"no_bank"}
+    for notice in (("last_rounds", 3), ("last_rounds", 2), ("last_round",)):
+        assert [told(room) for room in rooms] == [[notice]] * 4
+        hold_coup(rooms, [{"bank": 20}] * 2 + [{"stake": 5}] * 2)
+    assert [told(room) for room in rooms] == [[("table_closes",)]] * 4
+    before_cents = [room.credit_cents for room in rooms]
+    bet(rooms[1], {"bank": 20})
+    assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")
+    assert [room.credit_cents for room in rooms] == before_cents
+    assert audit(rooms[0], tmp_path) == []
+
+
+def hold_coup(rooms, bets):
+    """A round of chemin de fer to its end: the punter stands."""
+    table = rooms[0].machine.component(SharedTable)
+    for room, spots in zip(rooms, bets, strict=True):
+        bet(room, spots)
+        assert room.state is State.BETTING
+    table.close(rooms[0].machine.games[CHEMIN].digest)
+    take_recorded_steps(table)
+    for room in rooms:
+        if room.state is State.PLAYING and getattr(room.hands.told[-1], "options", ()):
+            room.engine.handle(EventType.CHOOSE, value="stand")
+    take_recorded_steps(table)
+    for room in rooms:
+        if room.state is State.PLAYING:
+            room.shown()
 
 
 @pytest.mark.requirement("S-55")

@@ -154,7 +154,7 @@ DRAGON = {9: 20, 8: 8, 7: 7, 6: 4, 5: 3, 4: 1}
 
 # ------------------------------------------------------------------------------------------ the others
 def super_pan(decks, pick, rounds):
-    """Eight decks without 7 to 10; three cards each, one more on five or less."""
+    """Eight decks without 7 to 10; three cards each, one more on five or less. A player's bank pays no commission."""
     for shoes in lots(pick, rounds, decks, [0, 1, 2, 3, 4, 5, 10, 11, 12]):
         totals = []
         for _ in range(2):
@@ -162,7 +162,10 @@ def super_pan(decks, pick, rounds):
             more = worth(shoes.deal())
             totals.append(np.where(three <= 5, (three + more) % 10, three))
         player, bank = totals
-        yield {"stake": paid(20, ("won", player > bank, 39), ("push", player == bank, 20))}
+        yield {
+            "stake": paid(20, ("won", player > bank, 39), ("push", player == bank, 20)),
+            "bank": paid(20, ("won", bank > player, 40), ("push", player == bank, 20)),
+        }
 
 
 def red_dog(decks, pick, rounds):

@@ -293,7 +293,8 @@ def test_super_pan_is_settled_as_the_text_says(seeded_draw):
 
 
 def test_who_draws_as_the_bank_does_wins_as_often_as_the_bank():
-    bet, worst = analyse(load_game("quebec-super-pan-9")).bets
+    bet, worst, bank = analyse(load_game("quebec-super-pan-9")).bets
+    assert (bank.bet, bank.rtp) == ("bank", 1)
     assert bet.distribution.counts[0] == bet.distribution.counts[39]
     assert (
         bet.simplest_rtp == bet.rtp == 1 - Fraction(bet.distribution.counts[39], bet.distribution.total) / 20

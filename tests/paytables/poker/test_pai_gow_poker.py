@@ -214,7 +214,9 @@ def beside(bets, number, remaining):
 
 def laid(game, draw):
     """Bets by chance: any spots, any stakes they take."""
-    spots = [spot for spot in game.rules.layout() if draw.below(3, "spot") == 0] or game.rules.layout()[:1]
+    spots = [
+        spot for spot in game.rules.layout() if spot.open and draw.below(3, "spot") == 0
+    ] or game.rules.layout()[:1]
     bets = {spot.id: spot.least + spot.step * draw.below(5, "stake") for spot in spots}
     return {"stake": 20} | bets  # which the others need
 
@@ -286,7 +288,7 @@ def test_what_a_setting_may_not_be(game, seeded_draw):
             "limits = { least = 1 }\npays",
             "multiple of 2",
         ),
-        ("[[house]]\n\n[[form]]", "[[form]]", "the last line fits every hand"),
+        ("[[house]]\n\n[player_bank]", "[player_bank]", "the last line fits every hand"),
         ('high = "6s 5d 4h 3c 2s"', 'high = "6s 5d"', "is not 5 cards"),
     ],
 )

@@ -139,7 +139,8 @@ def test_rounds_come_to_what_the_text_says(seeded_draw):
 def test_the_best_way_is_advised_and_comes_to_what_it_should(seeded_draw):
     """Of the same 3,000 hands, by the advice: within four standard errors of the exact return."""
     game, draw = load_game(FILE), seeded_draw("advice")
-    (figures,) = analyse(game, Depth.PRIZES).bets
+    figures, bank = analyse(game, Depth.PRIZES).bets
+    assert bank.bet == "bank"
     wager = game.wager(20, bets={"stake": 20})
     won = sum(
         paytables.play_with_answers(

@@ -214,10 +214,11 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
 
     If players play against each other, it is that of all seats of the round, which shows every card.
     """
+    own = {**bet.options.get("bets", {}), **bet.required_bets}
     if "others" in bet.options:
-        seats = {str(bet.options["seat"]): bet.options["bets"], **bet.options["others"]}
+        seats = {str(bet.options["seat"]): own, **bet.options["others"]}
         return game.wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
-    laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
+    laid = {**bet.options, "bets": own} if bet.required_bets else bet.options
     return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 
 

@@ -64,7 +64,13 @@ def return_floor(case: Case) -> Iterator[Finding]:
     """
     floor = case.profile.returns.floor(case.game.family)
     counted = case.profile.progressives.counted
-    refused = floor.refused({bet.bet: bet.compute_rtp_counting(counted) for bet in case.analysis.bets})
+    refused = floor.refused(
+        {
+            bet.bet: bet.compute_rtp_counting(counted)
+            for bet in case.analysis.bets
+            if not bet.is_covered_by_players
+        }
+    )
     for bet in case.analysis.bets:
         rtp = bet.compute_rtp_counting(counted)
         words = f" ({counted} of its progressives counted)" if bet.progressives else ""

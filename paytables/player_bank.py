@@ -1,0 +1,250 @@
+"""A player as the bank (Québec by-law, ss. 53, 62, 116): the bank is offered to the seats in turn.
+
+A seat offers to be the bank by a bet on it beside its stake. When betting closes, the first seat in turn is the
+bank that may be it and whose bet covers the stakes of all other seats; its own stake and what is not needed are
+returned before anything is dealt. If there is none, the machine is the bank, as in the first round. A seat may be
+the bank if it took part in the last round in which the machine was, and was not the bank in the round before.
+
+Winning stakes pay the commission whoever is the bank; the bank pays and is paid 1:1. The state of the table names
+seats, so that a seat must be the same player position in every round.
+"""
+
+from abc import abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from paytables.contract import Bet, Choice, Outcome, Settlement, Spot, Step
+from paytables.definition import Strict, Text
+from paytables.layout import Limits, push_bet
+from paytables.seating import SeatedRules, ask_whether_all_staked
+
+BANK: Final = "bank"
+#: The stake against the bank, which every seat of a round has.
+STAKE: Final = "stake"
+#: The name of the settlement of what is returned before the deal.
+NOT_COVERED: Final = "not covered"
+_TERMS: Final[Mapping[str, str]] = {
+    "en": "1:1 on each stake that loses to it",
+    "fr": "1:1 sur chaque mise qui perd contre elle",
+}
+
+
+class PlayerBank(Strict):
+    """The offer to be the bank (``[player_bank]``): its name, and the limits of the bet that covers the stakes."""
+
+    name: Text
+    limits: Limits
+
+    def build_spot(self, *, is_open: bool) -> Spot:
+        """Return the betting spot of the bank."""
+        return Spot(
+            id=BANK,
+            group=BANK,
+            names=self.name.model_dump(),
+            odds="1:1",
+            terms=_TERMS,
+            needs=STAKE,
+            open=is_open,
+            **self.limits.model_dump(),
+        )
+
+    def format_row(self, code: str) -> str:
+        """Return what the bank is paid, as a line of the help text in the language ``code``."""
+        return f"{getattr(self.name, code)} - {_TERMS[code]}"
+
+    def check(self, seats: int, stake: Limits, denominations: int) -> None:
+        """Refuse a bank at a table of one seat, and one that cannot cover a stake exactly. Raises ValueError."""
+        if denominations > 1:
+            raise ValueError(
+                "game.denominations_cents: one where a player may be the bank, whose credits cover the others'"
+            )
+        if seats == 1:
+            raise ValueError("player_bank: a table of one seat has nobody to whom a player could be the bank")
+        if self.limits.least < stake.least or self.limits.least % stake.step or self.limits.step % stake.step:
+            raise ValueError(
+                f"player_bank.limits: they must fit stakes from {stake.least} in steps of {stake.step}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class BankTurn:
+    """Which seats may be the bank of the next round, and in which order."""
+
+    seat: int = 0
+    """The seat that is offered the bank first."""
+    took_part: tuple[int, ...] = ()
+    """The seats of the last round in which the machine was the bank."""
+    last: int | None = None
+    """The seat that was the bank in the round before, or None if the machine was."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the turn as the table state stores it."""
+        last = {} if self.last is None else {"last": self.last}
+        return {"seat": self.seat, "took_part": list(self.took_part), **last}
+
+    @classmethod
+    def from_json(cls, data: object, seats: int) -> Self:
+        """Return the turn in a table state. Raises ValueError for one that no round leaves."""
+        if not isinstance(data, Mapping) or not {"seat", "took_part"} <= set(data) <= {
+            "seat",
+            "took_part",
+            "last",
+        }:
+            raise ValueError(f"no round leaves the bank as {data!r}")
+        seat, took_part, last = data["seat"], data["took_part"], data.get("last")
+        if not isinstance(took_part, list | tuple) or not took_part:
+            raise ValueError(f"no round leaves the bank as {data!r}")
+        numbers = [seat, *took_part, *(() if "last" not in data else (last,))]
+        if not all(type(number) is int and number in range(seats) for number in numbers):
+            raise ValueError(f"the bank: there is no such seat in {data!r}")
+        if list(took_part) != sorted(set(took_part)):
+            raise ValueError(f"the bank: a seat is there twice, or out of order, in {data!r}")
+        if last is not None and (last not in took_part or seat != (last + 1) % seats):
+            raise ValueError(f"no round leaves the bank as {data!r}")
+        return cls(seat, tuple(took_part), last)
+
+    def list_candidates(self, seats: int) -> list[int]:
+        """Return the seats that may be the bank, in the order in which it is offered to them."""
+        in_turn = [(self.seat + n) % seats for n in range(seats)]
+        return [seat for seat in in_turn if seat in self.took_part and seat != self.last]
+
+
+#: The turn before the first round, in which the machine is the bank.
+FIRST_ROUND: Final = BankTurn()
+
+
+@dataclass(frozen=True, slots=True)
+class BankedRound:
+    """One round as betting closes: who is the bank, which bets are played, and what is returned before the deal."""
+
+    banker: int | None
+    """The seat that is the bank, or None if the machine is."""
+    played: tuple[Bet, ...]
+    """The stakes against the bank, and the bets beside them."""
+    returned: tuple[Settlement, ...]
+
+    def settle_bank(self, stake: Settlement) -> tuple[Settlement, ...]:
+        """Return what the bank is paid for a stake against it; nothing if the machine is the bank.
+
+        The bank wins a stake that is lost or surrendered, and pays one that is won.
+        """
+        if self.banker is None:
+            return ()
+        return (mirror_settlement(stake, self.banker),)
+
+
+def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
+    """Return the settlement of the bank, held by a seat, against a stake that is settled so."""
+    bet = Bet(BANK, stake.staked, banker)
+    if stake.name == "push":
+        return push_bet(bet)
+    lost = stake.name == "won"
+    back = 0 if lost else 2 * bet.credits
+    return Settlement("lost" if lost else "won", back, spot=BANK, staked=bet.credits, seat=banker)
+
+
+class PlayerBankRules(SeatedRules):
+    """Base class of the rules of games at which a player may be the bank, if the definition has ``[player_bank]``."""
+
+    turn: BankTurn
+    """Which seats may be the bank of the next round."""
+
+    @property
+    @abstractmethod
+    def player_bank(self) -> PlayerBank | None:
+        """Return the definition's offer to be the bank, or None if the machine always is."""
+
+    @property
+    def has_fixed_seats(self) -> bool:
+        """Return True if players may be the bank: a seat must be the same player position in every round."""
+        return self.player_bank is not None
+
+    @property
+    def shared_keys(self) -> frozenset[str]:
+        """Return the key of the table state that all players share: whose turn the bank is."""
+        return frozenset() if self.player_bank is None else frozenset({BANK})
+
+    def at(self, table: object) -> Self:
+        """Return the rules with a stored table's turn. Raises ValueError for a state that no round leaves."""
+        if table is None:
+            turn = FIRST_ROUND
+        elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK}:
+            raise ValueError(f"no round of this table leaves {table!r}")
+        else:
+            turn = BankTurn.from_json(table[BANK], self.cloth.table.seats)
+        if turn == self.turn:
+            return self
+        moved = self.with_state(turn=turn)
+        vars(moved).pop("cloth", None)  # the layout depends on the turn
+        return moved
+
+    def build_current_view(self) -> Mapping[str, object]:
+        """Return the seat that is offered the bank first, if a seat may be the bank."""
+        candidates = self.turn.list_candidates(self.cloth.table.seats)
+        return {"bank": candidates[0]} if candidates else {}
+
+    @property
+    def bank_owner(self) -> Mapping[str, object]:
+        """Return the keys of the bank's hand in the presentation: whether a player may hold it."""
+        return {} if self.player_bank is None else {"held": True}
+
+    def list_bank_spots(self, seats: int) -> tuple[Spot, ...]:
+        """Return the spot of the bank; it is open if a seat may be the bank. Empty if the machine always is."""
+        rule = self.player_bank
+        return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seats))),)
+
+    def arrange(self, bets: Sequence[Bet]) -> BankedRound:
+        """Return who is the bank of a round with these bets, what is played, and what is returned before the deal."""
+        stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE}
+        offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK}
+        banker, covered = None, 0
+        for seat in self.turn.list_candidates(self.cloth.table.seats):
+            against = sum(credits_ for other, credits_ in stakes.items() if other != seat)
+            if against and offers.get(seat, 0) >= against:
+                banker, covered = seat, against
+                break
+        returned = []
+        for bet in bets:
+            unplayed = bet.credits if bet.spot == BANK or bet.seat == banker else 0
+            unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK) else 0
+            if unplayed:
+                returned.append(push_bet(replace(bet, credits=unplayed), NOT_COVERED))
+        played = tuple(bet for bet in bets if bet.spot != BANK and bet.seat != banker)
+        return BankedRound(banker, played, tuple(returned))
+
+    def ask_whether_bank_covers(
+        self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
+    ) -> Generator[Step, Choice | None, bool]:
+        """Ask the table, if a player is the bank, whether all seats have staked; return False if not.
+
+        The bank's stake covers those of the others, and none of them is played without it.
+        """
+        if banked.banker is None:
+            return True
+        return (yield from ask_whether_all_staked(display, viewer))
+
+    def return_stakes(
+        self, bets: Sequence[Bet], display: Mapping[str, object]
+    ) -> Generator[Step, None, Outcome]:
+        """Return every bet of a round that not all seats have staked; the bank is offered as before."""
+        yield from (push_bet(bet, NOT_COVERED) for bet in bets)
+        return Outcome(display=display, table={BANK: self.turn.to_json()})
+
+    def build_table_after_bank(
+        self, banked: BankedRound, bets: Sequence[Bet], viewer: int | None
+    ) -> dict[str, object] | None:
+        """Return the table state after a round: to which seats the bank is offered.
+
+        It is None if the machine is always the bank, and after a round of one player alone.
+        """
+        seats = tuple(sorted({bet.seat for bet in bets}))
+        if self.player_bank is None or (viewer is None and len(seats) == 1):
+            return None
+        turn = self.turn
+        after = (
+            BankTurn(turn.seat, seats)
+            if banked.banker is None
+            else BankTurn((banked.banker + 1) % self.cloth.table.seats, turn.took_part, banked.banker)
+        )
+        return {BANK: after.to_json()}
