@@ -244,7 +244,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
-    rows = list_pays(Stage(writing(portrait=False)[0].painter, Texts("en"), LANDSCAPE, view))
+    rows = list_pays(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE, view))
     said = help_words(view)
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
