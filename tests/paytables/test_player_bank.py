@@ -19,6 +19,7 @@ from paytables import (
     load_game,
 )
 from paytables.contract import Bet, RecordingDraw
+from tools.lab.simulation import judge, play_batch
 
 GAMES = ["quebec-super-pan-9", "quebec-pai-gow", "quebec-pai-gow-poker"]
 SUPER_PAN = "quebec-super-pan-9"
@@ -230,6 +231,24 @@ def test_what_the_bank_returns_is_what_the_stake_loses_without_its_commission(na
     assert bank.rtp == 1 + (1 - stake.rtp) - Fraction(won, 20 * stake.distribution.total)
     assert bank.required_bets == {"stake": 20}
     assert f"{float(bank.rtp) * 100:.4f}" == RETURNS[name]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
+    """The other seats answer as they are advised: a bank against seats that never answer wins more."""
+    game = load_game(name)
+    bank = {bet.bet: bet for bet in analyse(game).bets}["bank"]
+    tally = play_batch(
+        game,
+        bank.cost_credits,
+        bank.options,
+        1_000,
+        seeded_draw(20261127),
+        table=bank.table,
+        beside=bank.required_bets,
+    )
+    assert abs(judge(tally, bank.cost_credits, bank.rtp, bank.variance).z) < 3.3
+    assert set(tally.wins) == {0, 20, 40}
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -265,7 +265,12 @@ def play_batch(
 
 
 def _simulate_in_worker(
-    name: str, credits_: int, options: Mapping[str, object], games: int, table: Json
+    name: str,
+    credits_: int,
+    options: Mapping[str, object],
+    games: int,
+    table: Json,
+    beside: Mapping[str, int],
 ) -> Tally:
     """Play ``games`` games in a worker process, in batches; return their tally."""
     service = start_service()
@@ -274,27 +279,38 @@ def _simulate_in_worker(
     while games:
         some = min(games, 500)
         with service.step() as draw:
-            tally += play_batch(game, credits_, options, some, draw, table=table)
+            tally += play_batch(game, credits_, options, some, draw, table=table, beside=beside)
         games -= some
     return tally
 
 
 def simulate(
-    name: str, credits_: int, options: Mapping[str, object], games: int, workers: int, table: Json = None
+    name: str,
+    credits_: int,
+    options: Mapping[str, object],
+    games: int,
+    workers: int,
+    table: Json = None,
+    beside: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[Tally]:
-    """Simulate games in ``workers`` processes; yield the growing sums after each batch."""
+    """Simulate games in ``workers`` processes; yield the growing sums after each batch.
+
+    ``table`` and ``beside`` are those of :func:`play_batch`.
+    """
+    required = dict(beside)  # a worker process takes no read-only view
     if workers < 1 or workers > (os.cpu_count() or 1):
         raise SimulationError(f"{workers} workers; this machine has {os.cpu_count()} cores")
     batches = [min(BATCH, games - at) for at in range(0, games, BATCH)]
     tally = Tally()
     if workers == 1:
         for batch in batches:
-            tally += _simulate_in_worker(name, credits_, options, batch, table)
+            tally += _simulate_in_worker(name, credits_, options, batch, table, required)
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
         started = [
-            pool.submit(_simulate_in_worker, name, credits_, options, batch, table) for batch in batches
+            pool.submit(_simulate_in_worker, name, credits_, options, batch, table, required)
+            for batch in batches
         ]
         for completed in as_completed(started):
             tally += completed.result()

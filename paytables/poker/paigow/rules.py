@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, format_card, rank_of
 from paytables.cards.ranking import Ranking, find_category, unpack_ranks
-from paytables.contract import Cue, Draw, Json, Settlement, Spot, Wager, deal_one
+from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
 from paytables.player_bank import BANK
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, list_settings
@@ -221,8 +221,15 @@ class PaiGowPokerRules(TwoHands):
 
         These ways are not stored, so nothing simulates them.
         """
-        labels: dict[str, Json] = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
-        return self.figures(self._proof.best, stake, variance=None, distribution=None, **labels)
+        return self.figures(
+            self._proof.best,
+            stake,
+            bet=f"{SPOT}, set best",
+            strategy=BEST,
+            notes=(EXACT,),
+            variance=None,
+            distribution=None,
+        )
 
     def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
         """Return the figures of a side bet alone. Cards are dealt to every position even if it has no bet (s.49)."""

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Json, Wager
+from paytables.contract import Wager
 from paytables.player_bank import BANK
 from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.bank import choose_bank_way
@@ -76,7 +76,6 @@ class PaiGowRules(TwoHands):
     def _analyse_stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         """Return the figures of a stake on one seat, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
-        worst: dict[str, Json] = {} if self.definition.surrender else {"worst_rtp": 1 + Fraction(proof.worst)}
         return self.figures(
             proof,
             stake,
@@ -84,7 +83,7 @@ class PaiGowRules(TwoHands):
             strategy=STRATEGY,
             simplest_strategy=SIMPLEST,
             simplest_rtp=1 + Fraction(proof.simplest),
-            **worst,
+            worst_rtp=Fraction(0) if self.definition.surrender else 1 + Fraction(proof.worst),
         )
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -255,6 +255,13 @@ def test_the_private_key_never_lies_in_what_is_handed_over(tmp_path):
     assert "must not be in" in run(*asked, code=1)
 
 
+@pytest.mark.parametrize("bet", ["bank", "stake"])
+def test_a_bet_is_simulated_with_the_bets_it_needs_and_those_of_other_seats(bet):
+    """Of two games no result is far from the exact one."""
+    data = json.loads(run("simulate", "quebec-super-pan-9", "--bet", bet, "--games", 2, "--json"))
+    assert (data["bet"], data["games"], data["agrees"]) == (bet, 2, True)
+
+
 @pytest.mark.parametrize(
     ("games", "plain"),
     [(2_500, "maple-classic"), pytest.param(25_000, "aurora-twenty", marks=pytest.mark.slow)],

@@ -105,7 +105,9 @@ def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int,
     started = time.perf_counter()
     tally = Tally()
     with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
-        for tally in simulate(name, bet.cost_credits, bet.options, games, workers, bet.table):
+        for tally in simulate(
+            name, bet.cost_credits, bet.options, games, workers, bet.table, bet.required_bets
+        ):
             show_done(tally.games)
     return _build_result(bet, tally, time.perf_counter() - started, "production")
 
