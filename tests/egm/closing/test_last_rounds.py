@@ -177,7 +177,7 @@ def hold_coup(rooms, bets):
     take_recorded_steps(table)
     for room in rooms:
         if room.state is State.PLAYING:
-            room.shown()
+            room.report_shown()
 
 
 @pytest.mark.requirement("S-55")
