@@ -9,7 +9,7 @@ from egm.closing.keys import ClosingKey
 from egm.closing.last_rounds import iter_closing_notices
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
-from egm.seats.answers import take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from egm.staff.form import FieldError
 from egm.testing.machine import ScriptedChance
@@ -171,6 +171,7 @@ def hold_coup(rooms, bets):
         assert room.state is State.BETTING
     table.close(rooms[0].machine.games[CHEMIN].digest)
     take_recorded_steps(table)
+    answer_overdue_turns(table)
     for room in rooms:
         if room.state is State.PLAYING and getattr(room.hands.told[-1], "options", ()):
             room.engine.handle(EventType.CHOOSE, value="stand")
