@@ -26,7 +26,7 @@ class WagerError(PaytableError):
 class RefusedRoundError(WagerError):
     """A round that the seats with bets cannot play together.
 
-    ``notice`` is the code of the text that tells the players why, and ``values`` has the numbers in that text.
+    ``notice`` is the code of the text that gives the players the reason, and ``values`` has the numbers in that text.
     """
 
     def __init__(self, notice: str, reason: str, **values: int) -> None:

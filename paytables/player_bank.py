@@ -2,10 +2,10 @@
 
 A seat offers to be the bank by a bet on it beside its stake. When betting closes, the first seat in turn is the
 bank that may be it and whose bet covers the stakes of all other seats; its own stake and what is not needed are
-returned before anything is dealt. If there is none, the machine is the bank, as in the first round. A seat may be
+returned before anything is dealt. If no seat qualifies, the machine is the bank, as in the first round. A seat may be
 the bank if it took part in the last round in which the machine was, and was not the bank in the round before.
 
-Winning stakes pay the commission whoever is the bank; the bank pays and is paid 1:1. The state of the table names
+Winning stakes always pay the commission; the bank pays and is paid 1:1. The state of the table names
 seats, so that a seat must be the same player position in every round.
 """
 
@@ -69,7 +69,7 @@ class PlayerBank(Strict):
 
 @dataclass(frozen=True, slots=True)
 class BankTurn:
-    """Which seats may be the bank of the next round, and in which order."""
+    """The seats that may be the bank of the next round, in their order."""
 
     seat: int = 0
     """The seat that is offered the bank first."""
@@ -148,7 +148,7 @@ class PlayerBankRules(SeatedRules):
     """Base class of the rules of games at which a player may be the bank, if the definition has ``[player_bank]``."""
 
     turn: BankTurn
-    """Which seats may be the bank of the next round."""
+    """The seats that may be the bank of the next round."""
 
     @property
     @abstractmethod

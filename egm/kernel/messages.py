@@ -113,7 +113,7 @@ class GameView(_Message):
     returns: dict[str, str] = {}
     """The return of each group of a table's bets, percent; ``return_percent`` is the lowest of them."""
     levy_percent: str = ""
-    """What the house levies if players play against each other; it is stated instead of the returns."""
+    """The levy if players play against each other; it is stated instead of the returns."""
     main_bet: str = ""
     """The group of a table's main bet; side bets do not represent the game."""
     offered: bool = True

@@ -112,7 +112,7 @@ class RoundEnded:
     reason: str = omit_if_default("")
     """Why staff ended the round, or empty if it ended by itself."""
     persons: tuple[str, ...] = omit_if_default(())
-    """Who ended the round, if it did not end by itself."""
+    """The persons who ended the round, if it did not end by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

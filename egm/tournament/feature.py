@@ -288,7 +288,7 @@ class RoundClock:
         self._news = asyncio.Event()
 
     async def run(self) -> None:
-        """Wait for the next minute of the round, and tell the machine that it has come."""
+        """Wait for the next minute of the round, and report it to the machine."""
         while True:
             self._news.clear()
             with contextlib.suppress(TimeoutError):
@@ -314,7 +314,7 @@ class RoundClock:
 
 
 def create_round_clock(context: MachineContext) -> Iterable[Attachment]:
-    """Return the round clock of one player position, and tell its machine where the rules file is."""
+    """Return the round clock of one player position, and install the location of its rules file."""
     context.engine.machine.install(RulesFile(context.folder.root / FILE_NAME))
     return (RoundClock(context),)
 

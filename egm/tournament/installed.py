@@ -101,7 +101,7 @@ def _find_bet_fault(machine: Machine, named: NamedMachine, game: Game) -> str | 
 
 
 def _has_wager(game: Game, credits_: int) -> bool:
-    """Return whether a player can stake exactly so many credits: as a bet, or on a spot of a table."""
+    """Return whether a player can stake exactly that number of credits: as a bet, or on a spot of a table."""
     spots = {spot.id: spot for spot in game.rules.layout()}
     if not spots:
         return credits_ in game.bet_options

@@ -1,4 +1,4 @@
-"""Entries and rounds of a tournament at a machine: sold, begun, ended and voided.
+"""Entries and rounds of a tournament at a machine: sold, started, ended and voided.
 
 Staff enter the tournament at a form, sell entries and give each its points. A round ends by itself with its last
 game, with its time, or when the points cover no wager any more; a game that is open then is played to its end.

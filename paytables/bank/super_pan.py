@@ -2,7 +2,7 @@
 
 The player may draw one card; the bank draws on five or less and stands on six or more. The higher units digit
 wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push. A player may
-be the bank (s. 62), and the bank draws by the same rule whoever holds it (:mod:`paytables.player_bank`).
+be the bank (s. 62), and the bank draws by the same rule for every holder (:mod:`paytables.player_bank`).
 """
 
 from collections import Counter

@@ -123,7 +123,7 @@ class SeatRound:
 class TwoHands(PlayerBankRules):
     """Base class of pai gow rules: each player sets cards or tiles ("pieces") as a low and a high hand.
 
-    The bank's are set by the house way, whoever is the bank.
+    The bank's are set by the house way, also if a player is the bank.
     """
 
     definition: TwoHandsDefinition

@@ -62,7 +62,7 @@ class _Tournament:
     sold: set[int] = field(default_factory=set)
     void: set[int] = field(default_factory=set)
     endings: dict[tuple[int, int], str] = field(default_factory=dict)
-    """How each round of each entry ended."""
+    """The way in which each round of each entry ended."""
 
     @property
     def rules(self) -> Tournament:

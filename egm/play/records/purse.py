@@ -15,7 +15,7 @@ from egm.record_fields import Cents, Count, Words
 from meters.transaction import JSON
 
 Ending = Literal["complete", "interrupted", "failed"]
-"""How a round of an entry ended."""
+"""The way in which a round of an entry ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Purse:
     last: LastGame | None = omit_if_default(None)
     """The last game that has ended, and what it returned, in minor units at the game's denomination."""
     ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
-    """How the round ended; empty while it is played."""
+    """The way in which the round ended; empty while it is played."""
 
 
 def find_purse(machine: Machine) -> Purse | None:

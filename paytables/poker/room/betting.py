@@ -67,7 +67,7 @@ class Betting:
     players: Sequence[Player]
     sizes: Sizes
     level: int = 0
-    """What a player must have bet in this betting round to stay in the game."""
+    """The bet of this betting round that a player must match to stay in the game."""
     last_raise: int = 0
     """The size of the last full bet or raise: the next one is at least as large."""
     raises: int = 0

@@ -3,7 +3,7 @@
 What a player wins depends on the others. The certified figure is the commission (:attr:`RoomRules.levy`). The
 return is stated of one play that can be counted: two players with equal table stakes, who call the forced bets
 and check to the showdown. Both hands are dealt alike, so each wins as often as the other. The
-highest win is that of any play: as much from each other seat as the player has.
+highest win is that of any play: the amount of the player's stakes from each other seat.
 """
 
 from dataclasses import replace

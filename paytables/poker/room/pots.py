@@ -68,7 +68,7 @@ def divide(credits_: int, winners: Sequence[int]) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """What one seat receives of the pots, and its part of the commission on them."""
+    """The credits that one seat receives of the pots, and its part of the commission on them."""
 
     credits: int = 0
     commission: int = 0
@@ -94,7 +94,7 @@ def award_pots(
 
 
 def settle_stack(bet: Bet, player: Player, award: Award | None) -> Iterator[Settlement]:
-    """Yield the settlements of a seat's table stakes: what it did not bet, and what its bets came to."""
+    """Yield the settlements of a seat's table stakes: the part not bet, and the result of its bets."""
     if player.left:
         yield Settlement(NOT_PLAYED, player.left, spot=bet.spot, staked=player.left, seat=bet.seat)
     if not player.total:

@@ -2,7 +2,7 @@
 
 A seat takes part with its table stakes: all that it can bet in the game is wagered when it starts (s. 67.95), and
 what is not bet, or not called, is returned at its end. The button is at the first seat with a bet from the one
-that the table state names, and goes on clockwise after each game. No stake is decided before the pots are
+that the table state names, and moves clockwise after each game. No stake is decided before the pots are
 awarded, so that a game that cannot end returns every player's table stakes.
 
 The cards dealt face down to a seat are hidden from all others until the showdown. There the player who made the last
@@ -349,7 +349,7 @@ class RoomRules(SeatedRules):
 
     # ------------------------------------------------------------------ figures
     def find_highest_round_return(self, wager: Wager) -> int:
-        """Return the most credits that a game can return: as much from each other seat as the player has."""
+        """Return the most credits that a game can return: the amount of the player's stakes from each other seat."""
         return wager.credits * self.definition.table.seats
 
     def analyse(self, depth: Depth) -> Analysis:

@@ -20,7 +20,7 @@ _PACK: Final = 52
 
 
 class Deal(Strict):
-    """What is dealt before one betting round (``[[deal]]``): cards to each player, and cards for all."""
+    """The deal before one betting round (``[[deal]]``): cards to each player, and cards for all."""
 
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
     up: NaturalInt = Field(default=0, description="cards dealt face up to each player, after those face down")
