@@ -25,7 +25,7 @@ def format_percent(share: Fraction, digits: int = 2) -> str:
 def format_count(count: int, noun: str, many: str = "") -> str:
     """Return a count with its noun in English: ``1 credit``, ``2,000 credits``; ``many`` is an irregular plural.
 
-    The screen has its own function for other languages (:meth:`egm.screen.text.Texts.counted`).
+    The screen has its own function for other languages (:meth:`egm.screen.text.Texts.format_count`).
     """
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 

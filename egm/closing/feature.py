@@ -1,7 +1,5 @@
 """The closing feature: its forms, rules, notices, and the clock that keeps the notices up to date."""
 
-import asyncio
-import contextlib
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
@@ -21,9 +19,8 @@ from egm.kernel.entries import list_entries
 from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Snapshot
 from egm.kernel.rules import REPORT, Rule
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import Attachment, MachineContext, TimerService
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.record_fields import Time
@@ -70,31 +67,13 @@ _FORMS: Final = (
 )
 
 
-class ClosingClock:
-    """Service that updates what the players are told of the closing, each minute of its last half hour."""
+class ClosingClock(TimerService):
+    """Service that updates the notices of the closing, each minute of its last half hour."""
 
     name = "closing"
+    event = ClosingEvent.TABLES_DUE
 
-    def __init__(self, context: MachineContext) -> None:
-        self._context = context
-        self._news = asyncio.Event()
-
-    async def run(self) -> None:
-        """Wait for the next minute of an announced closing, and tell the machine that it has come."""
-        while True:
-            self._news.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._compute_seconds_to_wait()):
-                    await self._news.wait()
-                    continue
-            if self._context.engine.accepts(ClosingEvent.TABLES_DUE):
-                self._context.handle(Event(ClosingEvent.TABLES_DUE))
-
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another look at the closing time, because the machine has changed."""
-        self._news.set()
-
-    def _compute_seconds_to_wait(self) -> float | None:
+    def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next minute of the closing's last half hour, or None if there is none."""
         at = read_closing_time(self._context.engine.machine)
         seconds = None if at is None else (at - self._context.clock.now()).total_seconds()

@@ -1,6 +1,6 @@
 """Background services: metrics, host lines, links, reminders; each is an attachment of the machine.
 
-An attachment runs on the machine's event loop. :meth:`Attachment.changed` reports what has happened, after it
+An attachment runs on the machine's event loop. :meth:`Attachment.process_change` reports what has happened, after it
 is durable; :attr:`MachineContext.handle` requests an event, which the state table accepts or refuses as it
 does a person's. A thread of an attachment (for example a serial line with strict timing) sees only immutable
 values and communicates through the loop: only one thread reads the journal.
@@ -8,9 +8,12 @@ values and communicates through the loop: only one thread reads the journal.
 Each service belongs to a feature (:class:`egm.kernel.feature.Feature`).
 """
 
+import asyncio
+import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from prometheus_client.core import Metric
 
@@ -18,7 +21,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.devices.interface import Device
 from egm.kernel.engine import Engine
-from egm.kernel.events import Event
+from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 
@@ -68,3 +71,33 @@ class MachineContext:
 
 Make = Callable[[MachineContext], Iterable[Attachment]]
 """Creates the attachments that the cabinet file asks for, if any."""
+
+
+class TimerService(ABC):
+    """Base class of a service that submits ``event`` each time that the time computed from the machine has come."""
+
+    name: ClassVar[str]
+    event: ClassVar[EventName]
+
+    def __init__(self, context: MachineContext) -> None:
+        self._context = context
+        self._news = asyncio.Event()
+
+    @abstractmethod
+    def compute_seconds_to_wait(self) -> float | None:
+        """Return the seconds until the event is due, or None if it is not."""
+
+    async def run(self) -> None:
+        """Wait until the event is due, and submit it if the machine accepts it in its present state."""
+        while True:
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.compute_seconds_to_wait()):
+                    await self._news.wait()
+                    continue
+            if self._context.engine.accepts(self.event):
+                self._context.handle(Event(self.event))
+
+    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
+        """Compute the time anew, because the machine has changed."""
+        self._news.set()

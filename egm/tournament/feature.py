@@ -1,18 +1,16 @@
 """The tournament feature: its forms and rules, the clock of its rounds, and its page in the service menu."""
 
-import asyncio
-import contextlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
 from egm.kernel.entries import list_entries
-from egm.kernel.events import Event, EventType, Next, State
+from egm.kernel.events import EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Notice, Snapshot
+from egm.kernel.messages import Notice
 from egm.kernel.rules import REPORT, DerivedState, Rule
-from egm.kernel.services import Attachment, MachineContext
+from egm.kernel.services import Attachment, MachineContext, TimerService
 from egm.kernel.states import AWAKE, LISTENING, RULING, SHOWING, only
 from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
@@ -278,31 +276,13 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 )
 
 
-class RoundClock:
+class RoundClock(TimerService):
     """Service that ends a position's round when its time is over, and shows its player the minutes that are left."""
 
     name = "tournament"
+    event = TournamentEvent.ROUND_TIME
 
-    def __init__(self, context: MachineContext) -> None:
-        self._context = context
-        self._news = asyncio.Event()
-
-    async def run(self) -> None:
-        """Wait for the next minute of the round, and report it to the machine."""
-        while True:
-            self._news.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._compute_seconds_to_wait()):
-                    await self._news.wait()
-                    continue
-            if self._context.engine.accepts(TournamentEvent.ROUND_TIME):
-                self._context.handle(Event(TournamentEvent.ROUND_TIME))
-
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Trigger another look at the round's time, because the machine has changed."""
-        self._news.set()
-
-    def _compute_seconds_to_wait(self) -> float | None:
+    def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next minute of the round, or None if no time runs or it is over."""
         machine = self._context.engine.machine
         purse = find_open_purse(machine)

@@ -90,7 +90,7 @@ class ExceptionQueue:
         self._urgent.pop(code, None)
 
     def next(self, now_ns: int) -> SasException | None:
-        """Return the exception to send to the host now; it stays queued until :meth:`heard`."""
+        """Return the exception to send to the host now; it stays queued until :meth:`remove_received`."""
         for standing in self._urgent.values():
             if standing.due_ns <= now_ns:
                 return standing.exception

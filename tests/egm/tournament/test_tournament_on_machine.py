@@ -387,13 +387,13 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
     context = MachineContext(room.engine, None, StateFolder(tmp_path), room.clock, room.happen)
     (clock,) = create_round_clock(context)
     assert room.machine.component(RulesFile).read() == hall.rules.read()
-    waits = [clock._compute_seconds_to_wait()]
+    waits = [clock.compute_seconds_to_wait()]
     hall.enter().sell(1, "P-1")
     hall.open_play()
-    waits.append(clock._compute_seconds_to_wait())
+    waits.append(clock.compute_seconds_to_wait())
     hall.play_round(games=1)
     room.clock.pass_seconds(30)
-    waits.append(clock._compute_seconds_to_wait())
+    waits.append(clock.compute_seconds_to_wait())
     assert waits == [None, None, pytest.approx(30.1)]
     room.clock.pass_seconds(9 * 60 - 30)
 
@@ -410,7 +410,7 @@ def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_
 
     asyncio.run(run_until_the_time_is_over())
     assert read_purse(room)["ending"] == "complete"
-    assert clock._compute_seconds_to_wait() is None
+    assert clock.compute_seconds_to_wait() is None
 
 
 @pytest.mark.requirement("L-01", "L-07")
