@@ -204,7 +204,7 @@ def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
     waits = []
     for seconds in (0, 60, 30, 31 * 60):
         room.clock.pass_seconds(seconds)
-        waits.append(clock._compute_seconds_to_wait())
+        waits.append(clock.compute_seconds_to_wait())
     assert waits == [60, pytest.approx(0.1), pytest.approx(30.1), None]
 
 

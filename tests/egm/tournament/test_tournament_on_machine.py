@@ -170,7 +170,7 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
     second.machine.component(HostMoney).inquiry = None
     second.insert(500).play()
     assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
-    second.shown()
+    second.report_shown()
     second.engine.handle(EventType.CASH_OUT)
     assert hall.fill("tournament_enter") == "refused.nothing_is_owed"
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
