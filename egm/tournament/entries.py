@@ -38,6 +38,7 @@ class RulesRemoved:
     """Staff removed the rules of a tournament after its end."""
 
     digest: Digest
+    """The SHA-256 of the rules file."""
     persons: Persons
 
 
@@ -55,6 +56,7 @@ class TournamentLeft:
     """Staff took the machine out of a tournament."""
 
     digest: Digest
+    """The SHA-256 of the rules file."""
     persons: Persons
 
 
@@ -69,6 +71,7 @@ class EntrySold:
     participant: Words
     """The number by which the venue knows the participant."""
     fee_cents: Cents
+    """The fee of the entry."""
     persons: Persons
 
 
@@ -77,9 +80,13 @@ class EntryVoided(RulingDetails):
     """Staff declared an entry void, and its fee is refunded at the desk."""
 
     digest: Digest
+    """The SHA-256 of the rules file."""
     entry: Cents
+    """The number of the entry."""
     participant: Words
+    """The number by which the venue knows the participant."""
     fee_cents: Cents
+    """The fee of the entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +94,15 @@ class RoundBegun:
     """An attendant gave a position the points of one round of an entry."""
 
     digest: Digest
+    """The SHA-256 of the rules file."""
     entry: Cents
+    """The number of the entry."""
     participant: Words
+    """The number by which the venue knows the participant."""
     round: Cents
     """The number of the round, from 1."""
     points: Cents
+    """The points that the position received."""
     persons: Persons
 
 
@@ -100,15 +111,21 @@ class RoundEnded:
     """A round of an entry ended; the points that were not played are removed, and those won count."""
 
     digest: Digest
+    """The SHA-256 of the rules file."""
     entry: Cents
+    """The number of the entry."""
     participant: Words
+    """The number by which the venue knows the participant."""
     round: Cents
+    """The number of the round, from 1."""
     points: Count
     """The points won."""
     best_game: Count
     """The most points won in one game."""
     games: Count
+    """The number of games played."""
     status: Ending
+    """The way in which the round ended."""
     reason: str = omit_if_default("")
     """Why staff ended the round, or empty if it ended by itself."""
     persons: tuple[str, ...] = omit_if_default(())
@@ -121,6 +138,7 @@ class PurseGameEnd:
 
     play_id: str
     won_points: Count
+    """The points that the game won."""
     push_points: Count = omit_if_default(0)
     """The points of returned stakes, which can be played again and do not count."""
 
@@ -131,6 +149,7 @@ class PurseGameVoid(RulingDetails):
 
     play_id: str
     refund_points: Count
+    """The points of the stakes that can be played again."""
 
 
 RULES_INSTALLED: Final = Entry(

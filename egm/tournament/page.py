@@ -65,8 +65,8 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | Words, Words]]:
     purse = find_purse(machine)
     if purse is None:
         return
-    yield "tournament.entry", say_number(purse.entry)
+    yield "tournament.entry_number", say_number(purse.entry)
     yield "tournament.participant", say_plain(purse.participant)
-    yield "tournament.round", say_number(purse.round)
+    yield "tournament.round_number", say_number(purse.round)
     yield "tournament.games", say_number(purse.games)
     yield "tournament.won", say_number(purse.won_points)

@@ -10,7 +10,9 @@ class InstalledRules:
     """The rules of a tournament as staff installed them: the text of the rules file, and its SHA-256."""
 
     digest: Digest
+    """The SHA-256 of the rules file."""
     text: Words
+    """The text of the rules file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +22,4 @@ class TournamentMode:
     digest: Digest
     """The SHA-256 of the rules file."""
     since: Time
+    """The time at which the tournament was entered."""

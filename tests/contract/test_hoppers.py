@@ -28,7 +28,7 @@ COINS = frozenset({25, 1_00, 2_00})
 class MortalPayouts(CrashingLedger, TransientPayoutLedger):
     def open_payout(self, record):
         with self._die_if_due_around():
-            super().ordered(record)
+            super().open_payout(record)
 
     def record_coins_paid(self, payout_id, paid_coins):
         with self._die_if_due_around():

@@ -83,7 +83,7 @@ _NO_GAME_AND_NO_PAYOUT = set(State) - {
 }
 WHERE = {
     "start_game": ({State.IDLE, State.BETTING}, "C-21 J-02 J-10"),
-    "set_bet": ({State.IDLE, State.BETTING}, "P-05 J-02"),
+    "set_bet": ({State.IDLE, State.BETTING, State.TOURNAMENT}, "P-05 J-02"),
     "select_game": ({State.IDLE}, "O-07"),
     "select_denomination": ({State.IDLE}, "O-07"),
     "reserve_ticket": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),

@@ -57,7 +57,7 @@ def test_a_bet_of_one_spot_is_said_once_whatever_the_stake_or_the_strategy():
     """Bets of 20 and of 21 on the bank, and a hand set best, were ways to bet of their own."""
     for name, spots in (
         ("quebec-baccarat", ["player", "bank", "tie"]),
-        ("quebec-pai-gow-poker", ["stake", "under", "exactly", "over"]),
+        ("quebec-pai-gow-poker", ["stake", "bank", "under", "exactly", "over"]),
     ):
         told = [one.spots for one in list_chances(analyse(load_game(name), Depth.PRIZES).bets)]
         assert told[: len(spots)] == [(spot,) for spot in spots]

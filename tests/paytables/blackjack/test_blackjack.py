@@ -242,7 +242,7 @@ def hold_round(game, wager, referee, played, seen):
             first = wager_of(wager, seat).get(spot_name + end, 0)
             if first and referee.added and is_natural(cards):
                 seen["met by a blackjack, more than the first bet staked"] += 1
-            due[seat, "main" + end] += referee.list_due_contributions(hand, first, cards)
+            due[seat, "main" + end] += referee.due(hand, first, cards)
             if hand in referee.insured:
                 due[seat, "insurance" + end] += first // referee.insured[hand] * 3 * is_natural(cards)
     for seat in {bet.seat for bet in wager.bets}:
