@@ -36,7 +36,7 @@ class MortalPayouts(CrashingLedger, TransientPayoutLedger):
 
     def close_payout(self, payout_id, paid_coins, doubt=""):
         with self._die_if_due_around():
-            super().finished(payout_id, paid_coins, doubt)
+            super().close_payout(payout_id, paid_coins, doubt)
 
 
 class HopperRig(DeviceRig):
