@@ -42,7 +42,7 @@ from egm.play.records.residual import find_changed_residual_terms
 from egm.staff.desk import find_actor
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service_calls import answer_service_call
-from egm.staff.slips import AUDITED, print_slip
+from egm.staff.slips import print_door_ticket
 from rng import RandomService, ReseedNotAllowed, RngError
 
 
@@ -176,8 +176,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": DoorOpen(since=machine.clock.now().isoformat())},
     )
-    if door in AUDITED:
-        print_slip(machine, "AUDIT", f"{door} {'opened while off' if change.unattended else 'opened'}")
+    print_door_ticket(machine, door, unattended=change.unattended)
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:

@@ -11,6 +11,7 @@ its id, and the reply to a repeat is the first reply again. A message that does 
     machine -> Contribution             controller -> Counted (cumulative), or Refused: a gap
                                         (of a mystery level: with what this machine has won and not committed)
     controller -> Value (on every change, and at least once a second)
+    controller -> Won (to signs, repeatedly for a while after a hit)
     machine -> Claim                    controller -> Award: the locked amount; the level is reset
     machine -> Commit (it is paid)      controller -> Closed
 """
@@ -235,6 +236,15 @@ class Value(_Message):
         return f"{self.level}: {wrong}" if wrong else ""
 
 
+class Won(_Message):
+    """Message for signs: ``machine`` has won ``amount_cents`` of a level (IN 2-6-38). Machines do not receive it."""
+
+    type: Literal["won"] = "won"
+    level: LevelId
+    machine: MachineId
+    amount_cents: Cents
+
+
 class Contribution(_Message):
     """Message with one wager's contribution to a level; ``sequence`` counts the machine's from 1, without gaps.
 
@@ -335,7 +345,9 @@ class Refused(_Message):
 
 
 FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
-FromController = Annotated[Joined | Value | Counted | Award | Closed | Refused, Field(discriminator="type")]
+FromController = Annotated[
+    Joined | Value | Won | Counted | Award | Closed | Refused, Field(discriminator="type")
+]
 _FROM_MACHINE: Final[TypeAdapter[FromMachine]] = TypeAdapter(FromMachine)
 _FROM_CONTROLLER: Final[TypeAdapter[FromController]] = TypeAdapter(FromController)
 

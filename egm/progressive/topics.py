@@ -10,6 +10,7 @@ from typing import Final
 PREFIX: Final = "egm/progressive"
 ALL_UP: Final = f"{PREFIX}/machine/+/up"
 ALL_VALUES: Final = f"{PREFIX}/level/+/value"
+ALL_WINS: Final = f"{PREFIX}/level/+/won"
 ALL_SIGNS: Final = f"{PREFIX}/sign/+/beat"
 
 
@@ -26,6 +27,11 @@ def build_downlink_topic(machine: str) -> str:
 def build_value_topic(level: str) -> str:
     """Return the topic on which a progressive level's value is published as a retained message."""
     return f"{PREFIX}/level/{level}/value"
+
+
+def build_win_topic(level: str) -> str:
+    """Return the topic on which signs receive who has just won a progressive level."""
+    return f"{PREFIX}/level/{level}/won"
 
 
 def build_heartbeat_topic(sign: str) -> str:

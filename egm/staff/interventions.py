@@ -34,7 +34,7 @@ from egm.staff.entries import (
 )
 from egm.staff.events import BaseForm, InterventionForm, WorkSeen
 from egm.staff.keys import StaffKey
-from egm.staff.slips import print_slip
+from egm.staff.slips import print_access_ticket
 from egm.staff.stock import build_collected_state
 
 #: The source that holds the machine out of service during an intervention.
@@ -118,7 +118,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         },
     )
     about = f"{form.kind}: {form.reason} ({person})"
-    print_slip(machine, "ACCESS", about)
+    print_access_ticket(machine, about)
     waits = machine.profile.staff.monitored_openings
     machine.notice = Notice(code="intervention_announced" if waits else "intervention_opened")
 

@@ -1,9 +1,10 @@
 """Slips printed by the machine for the venue, without value: access and audit tickets (E-10, G-17).
 
-If the profile requires it, a slip is printed when an intervention starts (who, why, the current meters) and
-when the main or the logic door opens. It uses the ticket printer and the jurisdiction's template; its content
-is in the journal before it is printed, so there is evidence of it either way. A printer that serves a player,
-or has a fault, prints none: that is recorded too.
+If the profile requires it, an access ticket is printed when an intervention starts (who, why, the current
+meters) and when the logic area or an area with money opens, and an audit ticket when the main door opens. It
+uses the ticket printer and the jurisdiction's template; its content is in the journal before it is printed, so
+there is evidence of it either way. A printer that serves a player, or has a fault, prints none: that is
+recorded too.
 """
 
 from collections.abc import Mapping
@@ -29,8 +30,13 @@ from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
 _PREFIX: Final = "slip-"
-#: Doors whose opening prints an audit ticket.
-AUDITED: Final = frozenset({"main", "logic"})
+_ACCESS: Final = "ACCESS"
+_AUDIT: Final = "AUDIT"
+#: Door -> the ticket that its opening prints (SD addenda 1-2 and 4-5).
+_TICKETS_OF_DOORS: Final[Mapping[str, str]] = {
+    "main": _AUDIT,
+    **dict.fromkeys(("logic", "belly", "drop", "cash_box", "stacker", "hopper"), _ACCESS),
+}
 #: The meters on an audit ticket, in minor units.
 _METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
 
@@ -64,7 +70,18 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
 
 
-def print_slip(machine: Machine, title: str, about: str) -> None:
+def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
+    """Print the ticket that records the opening of a door, which may have been opened ``unattended`` (power off)."""
+    if (title := _TICKETS_OF_DOORS.get(door)) is not None:
+        _print_slip(machine, title, f"{door} {'opened while off' if unattended else 'opened'}")
+
+
+def print_access_ticket(machine: Machine, about: str) -> None:
+    """Print the access ticket of an intervention; ``about`` says who works on the machine and why."""
+    _print_slip(machine, _ACCESS, about)
+
+
+def _print_slip(machine: Machine, title: str, about: str) -> None:
     """Record an access or audit slip and print it, if the profile requires slips and the printer is free."""
     printer = machine.component(Devices).printer
     if not machine.profile.staff.slips or printer is None:

@@ -26,7 +26,7 @@ from egm.screen.scenes.wins import find_lit_win
 from egm.screen.show import Show, Timeline, count_games_awarded, find_feature_steps
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
-from egm.screen.text import format_fault
+from egm.screen.text import Texts, format_fault
 from egm.screen.view import (
     Scene,
     View,
@@ -80,11 +80,17 @@ def format_notice(stage: Stage, notice: Notice) -> str:
             return format_message(stage, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
-    text = format_fault(texts, code.removeprefix("fault."))
+    text = _format_fault_for_player(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
         return texts.say("notice.held", fault=text, amount=stage.money(held_cents))
     return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
+
+
+def _format_fault_for_player(texts: Texts, code: str) -> str:
+    """Return a fault's text for players: a neutral one where they need not know what it is (G-06)."""
+    neutral = f"tilt.neutral.{code}"
+    return texts.say(neutral) if texts.has(neutral) else format_fault(texts, code)
 
 
 def choose_status(stage: Stage) -> tuple[str, str]:

@@ -467,7 +467,7 @@ STOPPED = [
 @pytest.mark.parametrize(
     "code",
     [
-        pytest.param("bill_acceptor.stacker_full", marks=pytest.mark.requirement("G-06")),
+        "bill_acceptor.stacker_jam",
         *(
             pytest.param(f"{device}.communication", marks=pytest.mark.requirement("G-15"))
             for device in ("bill_acceptor", "coin_acceptor", "hopper", "ticket_printer")
@@ -484,6 +484,30 @@ def test_a_fault_that_stops_no_game_is_said_where_the_player_looks(tmp_path, pub
     told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
     for layout in LAYOUTS.values():
         assert format_fault(Texts(language), code) in " ".join(words_on(told, layout))
+
+
+@pytest.mark.requirement("G-06")
+@pytest.mark.parametrize("code", ["stacker_full", "stacker_removed"])
+@pytest.mark.parametrize(
+    ("language", "neutral", "box"),
+    [
+        ("en", "Bills are not accepted right now", "box"),
+        ("fr", "Les billets ne sont pas acceptés pour le moment", "boîte"),
+    ],
+)
+def test_players_are_not_told_that_the_bill_box_is_full_or_away(
+    tmp_path, published, code, language, neutral, box
+):
+    machine = MachineRig(tmp_path).boot()
+    machine.engine.handle(EventType.FAULT_RAISED, code=f"bill_acceptor.{code}", detail="")
+    (notice,) = snapshot(machine.engine, fingerprint="").notices
+    machine.close()
+    view = build_idle_view(published, published[0], language)
+    told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
+    for layout in LAYOUTS.values():
+        words = " ".join(words_on(told, layout))
+        assert neutral in words
+        assert box not in words.lower()
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -48,5 +48,10 @@ _NAMES = itertools.count(1)
 
 
 @pytest.fixture
-def controller(open_store):
-    return Controller(open_store(), Clock(), SecretStore(bytes(32)))
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def controller(open_store, clock):
+    return Controller(open_store(), clock, SecretStore(bytes(32)))

@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
@@ -285,6 +286,25 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
     assert floor.commit("EGM-2", "c1", 1_000_00).reason is Reason.UNKNOWN_CLAIM
     assert floor.commit("EGM-1", "c2", 1_000_00).reason is Reason.UNKNOWN_CLAIM
     assert len(floor.controller.register()) == 1
+
+
+@pytest.mark.requirement("I-09")
+@pytest.mark.parametrize("way", ["credit", "hand", "void"])
+def test_signs_are_told_for_a_minute_who_has_won_unless_the_game_was_void(floor, clock, way):
+    def told():
+        floor.controller.values()
+        return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]
+
+    for sequence in range(1, 31):
+        floor.give("EGM-2", sequence)
+    assert told() == []
+    award = floor.claim("EGM-2", "c1", 30)
+    assert told() == [("grand", "EGM-2", award.amount_cents)]
+    paid_cents = {"credit": award.amount_cents, "hand": award.amount_cents - 1, "void": 0}[way]
+    floor.commit("EGM-2", "c1", paid_cents, way=way)
+    assert told() == ([] if way == "void" else [("grand", "EGM-2", paid_cents)])
+    clock.move(timedelta(minutes=1))
+    assert told() == []
 
 
 @pytest.mark.requirement("I-11", "I-14:a")

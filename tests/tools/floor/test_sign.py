@@ -17,7 +17,7 @@ from rigs.moments import stated_now
 from egm.config.levels import Kind
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Value
+from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Value, Won
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
@@ -113,7 +113,7 @@ def test_what_a_broker_had_kept_is_no_sign_of_life():
     assert Sign().plates(0) == ()
 
 
-@pytest.mark.requirement("I-02")
+@pytest.mark.requirement("I-02", "I-09")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_none(layout):
     pygame.font.init()
@@ -134,6 +134,10 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
 
     words, digits = painted(1)
     assert ("Grand Harbour" in words, "Grand Port" in words) == (True, True)
+    assert digits == [1, 2, 3, 4, 5, 6]
+    sign.update_win(Won(level="grand", machine="EGM-7", amount_cents=9_876_50), 2)
+    words, digits = painted(2)
+    assert "Machine EGM-7 won $9,876.50" in words
     assert digits == [1, 2, 3, 4, 5, 6]
     words, digits = painted(STALE_NS + 1)
     assert "Being updated" in words
@@ -159,7 +163,7 @@ class Eye:
         self.closed = False
 
     def show(self, plates, now_ns):
-        return self._record_act({plate.level: plate.thousandths for plate in plates})
+        return self._record_act({plate.level: plate for plate in plates})
 
     def close(self):
         self.closed = True
@@ -201,16 +205,21 @@ def on_a_link(folder, act):
     asyncio.run(run())
 
 
-@pytest.mark.requirement("I-02")
+@pytest.mark.requirement("I-02", "I-09")
 def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_path):
     steps = iter(("wager", "hit"))
     wanted = [1_000_00_000, 1_000_05_000, 1_000_00_000]
-    seen = []
+    seen, wins = [], []
 
     def act(shown, controller, serving):
         assert not serving.done()
-        if shown["grand"] is not None:
-            seen.append(shown["grand"])
+        plate = shown["grand"]
+        if plate.thousandths is not None:
+            seen.append(plate.thousandths)
+        if plate.win is not None:
+            wins.append((plate.win.machine, plate.win.amount_cents))
+        if not wanted:
+            return not wins
         if not seen or seen[-1] != wanted[0]:
             return True
         wanted.pop(0)
@@ -225,9 +234,10 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
             controller.take(
                 [ReceivedMessage("EGM-1", Claim(**machine, claim="1", after=1, shown_cents=1_000_05))]
             )
-        return bool(wanted)
+        return bool(wanted) or not wins
 
     on_a_link(tmp_path, act)
+    assert set(wins) == {("EGM-1", 1_000_05)}
     top = seen.index(1_000_05_000)
     assert seen[:top] == sorted(seen[:top])
     assert set(seen[top + 1 :]) <= {1_000_05_000, 1_000_00_000}, "a fall is shown at once"

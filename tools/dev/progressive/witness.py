@@ -1,6 +1,6 @@
 """A listener that receives every published value, as the public sees it, and records any that was ever too low."""
 
-from egm.progressive.messages import Value
+from egm.progressive.messages import Value, Won
 
 
 class Witness:
@@ -21,6 +21,9 @@ class Witness:
         self._highest[value.level, value.falls] = value.amount_cents
         self.seen += 1
         return "" if last is None else value.find_contradiction(last.amount_cents, last.falls)
+
+    def update_win(self, won: Won, now_ns: int) -> None:
+        """Do nothing: who has won moves no level."""
 
     def highest_cents(self, level: str, falls: int) -> int:
         """Return the highest value shown of a level after ``falls`` resets, in minor units; 0 if none was shown."""

@@ -412,7 +412,8 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         path.stem for path in sorted(folder.glob(f"{format_sign_name('*')}.crt")) if _ASIDE not in path.name
     )
     signs = "".join(
-        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\n" for name in certified
+        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_WINS}\n"
+        for name in certified
     )
     access = folder / "broker.acl"
     access.write_text(
@@ -425,6 +426,7 @@ user {CONTROLLER}
 topic read {topics.ALL_UP}
 topic write {topics.PREFIX}/machine/+/down
 topic readwrite {topics.ALL_VALUES}
+topic write {topics.ALL_WINS}
 topic read {topics.ALL_SIGNS}
 {signs}""",
         encoding="ascii",

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 from egm.config.serials import check_serial
@@ -32,6 +32,7 @@ from egm.progressive.messages import (
     Reason,
     Refused,
     Value,
+    Won,
 )
 from egm.verify.examine import Findings
 from tools.floor.progressive import holding
@@ -43,6 +44,8 @@ from tools.floor.progressive.store import Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
 _TERM_SHIFT = 40
+#: How long signs show who has won a level.
+_WIN_SHOWN = timedelta(minutes=1)
 
 
 class ControllerError(OperatorError):
@@ -85,6 +88,8 @@ class Controller:
         """Closed levels: never opened again, so they need not be read twice a second."""
         self.unruled = 0
         """The number of claims and payments that waited for a ruling when the values were last read."""
+        self.wins: tuple[Won, ...] = ()
+        """The wins that signs had to show when the values were last read (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, heard: Iterable[ReceivedMessage]) -> list[FromController]:
@@ -383,6 +388,11 @@ class Controller:
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
+            self.wins = tuple(
+                Won(level=record.id, machine=win.machine, amount_cents=win.amount_cents)
+                for record in records
+                if (win := record.last_win) is not None and at - datetime.fromisoformat(win.at) < _WIN_SHOWN
+            )
             return [self._build_value(session, record, at) for record in records]
 
     def _build_value(self, session: Session, record: LevelRecord, at: datetime) -> Value:

@@ -161,7 +161,7 @@ class Service:
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
 
     async def _publish_levels(self, line: Line) -> None:
-        """Publish every level's value periodically (retained), and update the monitoring figures."""
+        """Publish every level's value (retained) and the recent wins periodically; update the monitoring figures."""
         while True:
             values = self._controller.values()
             signs = () if self._signs is None else self._signs.update_states()
@@ -170,6 +170,8 @@ class Service:
                 await line.publish(
                     topics.build_value_topic(value.level), encode(value), AT_LEAST_ONCE, retain=True
                 )
+            for won in self._controller.wins:
+                await line.publish(topics.build_win_topic(won.level), encode(won), AT_MOST_ONCE)
             await asyncio.sleep(self._values_seconds)
 
 

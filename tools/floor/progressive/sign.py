@@ -24,7 +24,7 @@ from egm.progressive.connection import (
     run_together,
     stay_connected,
 )
-from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, decode_controller_message
+from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, Won, decode_controller_message
 
 STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
@@ -39,13 +39,14 @@ class Plate:
 
     ``thousandths`` is the amount in thousandths of a minor unit, for the rolling drums; None if the amount is
     not known and none is displayed. ``heard_ns`` is the time since the level's last live value; None if it
-    never had one.
+    never had one. ``win`` is set for a while after a hit.
     """
 
     level: str
     names: Mapping[str, str]
     thousandths: int | None
     heard_ns: int | None
+    win: Won | None = None
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class Sign:
 
     chosen: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
+    _wins: dict[str, tuple[Won, int]] = field(default_factory=dict)
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
@@ -108,6 +110,10 @@ class Sign:
             level.heard_ns = now_ns
         return ""
 
+    def update_win(self, won: Won, now_ns: int) -> None:
+        """Show who has won a level, as long as the controller repeats it."""
+        self._wins[won.level] = (won, now_ns)
+
     def plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, one plate per level."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
@@ -117,11 +123,13 @@ class Sign:
         level = self._levels.get(name)
         if level is None:
             return Plate(level=name, names={}, thousandths=None, heard_ns=None)
+        won, told_ns = self._wins.get(name, (None, 0))
         return Plate(
             level=name,
             names=level.value.names,
             thousandths=level.thousandths(now_ns) if level.is_fresh(now_ns) else None,
             heard_ns=None if level.heard_ns is None else now_ns - level.heard_ns,
+            win=won if now_ns - told_ns <= STALE_NS else None,
         )
 
 
@@ -154,6 +162,10 @@ class Listener(Protocol):
         """
         ...
 
+    def update_win(self, won: Won, now_ns: int) -> None:
+        """Show who has won a level."""
+        ...
+
 
 async def listen(
     sign: Listener,
@@ -177,6 +189,7 @@ async def listen(
     async def follow_levels(line: Line) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
         await line.subscribe(topics.ALL_VALUES)
+        await line.subscribe(topics.ALL_WINS)
         await run_together(receive_values(line), send_heartbeats(line))
 
     async def send_heartbeats(line: Line) -> None:
@@ -203,11 +216,14 @@ async def listen(
 
 
 def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
-    """Update the sign with the level value in an MQTT message; return why it is invalid, or ""."""
+    """Update the sign with the value or win of a level in an MQTT message; return why it is invalid, or ""."""
     try:
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
+    if isinstance(value, Won) and str(message.topic) == topics.build_win_topic(value.level):
+        sign.update_win(value, now_ns)
+        return ""
     if not isinstance(value, Value) or str(message.topic) != topics.build_value_topic(value.level):
         return f"{message.topic}: no value of that level"
     return sign.update_value(value, now_ns, retained=bool(message.retain))
