@@ -176,7 +176,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": DoorOpen(since=machine.clock.now().isoformat())},
     )
-    print_door_ticket(machine, door, unattended=change.unattended)
+    print_door_ticket(machine, door, unattended=bool(change.unattended))
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:

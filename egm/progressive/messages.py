@@ -11,7 +11,7 @@ its id, and the reply to a repeat is the first reply again. A message that does 
     machine -> Contribution             controller -> Counted (cumulative), or Refused: a gap
                                         (of a mystery level: with what this machine has won and not committed)
     controller -> Value (on every change, and at least once a second)
-    controller -> Won (to signs, repeatedly for a while after a hit)
+    controller -> LevelWin (to signs, repeatedly for a while after a hit)
     machine -> Claim                    controller -> Award: the locked amount; the level is reset
     machine -> Commit (it is paid)      controller -> Closed
 """
@@ -236,7 +236,7 @@ class Value(_Message):
         return f"{self.level}: {wrong}" if wrong else ""
 
 
-class Won(_Message):
+class LevelWin(_Message):
     """Message for signs: ``machine`` has won ``amount_cents`` of a level (IN 2-6-38). Machines do not receive it."""
 
     type: Literal["won"] = "won"
@@ -346,7 +346,7 @@ class Refused(_Message):
 
 FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
 FromController = Annotated[
-    Joined | Value | Won | Counted | Award | Closed | Refused, Field(discriminator="type")
+    Joined | Value | LevelWin | Counted | Award | Closed | Refused, Field(discriminator="type")
 ]
 _FROM_MACHINE: Final[TypeAdapter[FromMachine]] = TypeAdapter(FromMachine)
 _FROM_CONTROLLER: Final[TypeAdapter[FromController]] = TypeAdapter(FromController)

@@ -17,7 +17,7 @@ from rigs.moments import stated_now
 from egm.config.levels import Kind
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.messages import Claim, Contribution, Enrolment, Join, Value, Won
+from egm.progressive.messages import Claim, Contribution, Enrolment, Join, LevelWin, Value
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
@@ -135,7 +135,7 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     words, digits = painted(1)
     assert ("Grand Harbour" in words, "Grand Port" in words) == (True, True)
     assert digits == [1, 2, 3, 4, 5, 6]
-    sign.update_win(Won(level="grand", machine="EGM-7", amount_cents=9_876_50), 2)
+    sign.update_win(LevelWin(level="grand", machine="EGM-7", amount_cents=9_876_50), 2)
     words, digits = painted(2)
     assert "Machine EGM-7 won $9,876.50" in words
     assert digits == [1, 2, 3, 4, 5, 6]

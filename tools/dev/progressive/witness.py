@@ -1,6 +1,6 @@
 """A listener that receives every published value, as the public sees it, and records any that was ever too low."""
 
-from egm.progressive.messages import Value, Won
+from egm.progressive.messages import LevelWin, Value
 
 
 class Witness:
@@ -22,7 +22,7 @@ class Witness:
         self.seen += 1
         return "" if last is None else value.find_contradiction(last.amount_cents, last.falls)
 
-    def update_win(self, won: Won, now_ns: int) -> None:
+    def update_win(self, won: LevelWin, now_ns: int) -> None:
         """Do nothing: who has won moves no level."""
 
     def highest_cents(self, level: str, falls: int) -> int:

@@ -29,10 +29,10 @@ from egm.progressive.messages import (
     FromMachine,
     Join,
     Joined,
+    LevelWin,
     Reason,
     Refused,
     Value,
-    Won,
 )
 from egm.verify.examine import Findings
 from tools.floor.progressive import holding
@@ -88,7 +88,7 @@ class Controller:
         """Closed levels: never opened again, so they need not be read twice a second."""
         self.unruled = 0
         """The number of claims and payments that waited for a ruling when the values were last read."""
-        self.wins: tuple[Won, ...] = ()
+        self.wins: tuple[LevelWin, ...] = ()
         """The wins that signs had to show when the values were last read (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
@@ -389,7 +389,7 @@ class Controller:
                 day = at.date().isoformat()
                 session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
             self.wins = tuple(
-                Won(level=record.id, machine=win.machine, amount_cents=win.amount_cents)
+                LevelWin(level=record.id, machine=win.machine, amount_cents=win.amount_cents)
                 for record in records
                 if (win := record.last_win) is not None and at - datetime.fromisoformat(win.at) < _WIN_SHOWN
             )

@@ -24,7 +24,13 @@ from egm.progressive.connection import (
     run_together,
     stay_connected,
 )
-from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, Won, decode_controller_message
+from egm.progressive.messages import (
+    SILENT_NS,
+    LevelWin,
+    ProgressiveMessageError,
+    Value,
+    decode_controller_message,
+)
 
 STALE_NS: Final = SILENT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
@@ -46,7 +52,7 @@ class Plate:
     names: Mapping[str, str]
     thousandths: int | None
     heard_ns: int | None
-    win: Won | None = None
+    win: LevelWin | None = None
 
 
 @dataclass(slots=True)
@@ -79,7 +85,7 @@ class Sign:
 
     chosen: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
-    _wins: dict[str, tuple[Won, int]] = field(default_factory=dict)
+    _wins: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
 
     def update_value(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Update a level with a value; return why the value is invalid, or "".
@@ -110,7 +116,7 @@ class Sign:
             level.heard_ns = now_ns
         return ""
 
-    def update_win(self, won: Won, now_ns: int) -> None:
+    def update_win(self, won: LevelWin, now_ns: int) -> None:
         """Show who has won a level, as long as the controller repeats it."""
         self._wins[won.level] = (won, now_ns)
 
@@ -162,7 +168,7 @@ class Listener(Protocol):
         """
         ...
 
-    def update_win(self, won: Won, now_ns: int) -> None:
+    def update_win(self, won: LevelWin, now_ns: int) -> None:
         """Show who has won a level."""
         ...
 
@@ -221,7 +227,7 @@ def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str
         value = decode_controller_message(get_payload(message))
     except ProgressiveMessageError as error:
         return str(error)
-    if isinstance(value, Won) and str(message.topic) == topics.build_win_topic(value.level):
+    if isinstance(value, LevelWin) and str(message.topic) == topics.build_win_topic(value.level):
         sign.update_win(value, now_ns)
         return ""
     if not isinstance(value, Value) or str(message.topic) != topics.build_value_topic(value.level):
