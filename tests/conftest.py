@@ -53,7 +53,12 @@ os.environ.pop("COLUMNS", None)  # xdist gives its workers a terminal's width, w
 
 # The suite repeats exactly, on any machine however loaded; HYPOTHESIS_PROFILE=explore looks for new examples.
 settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
@@ -61,7 +66,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--kills N``: kills of the machine in the kill test; ``--sas-polls N``: polls in the SAS soak."""
-    parser.addoption("--sas-polls", type=int, default=2000, help="polls of each host in the SAS soak")
+    parser.addoption("--sas-polls", type=int, default=800, help="polls of each host in the SAS soak")
     parser.addoption("--kills", type=int, default=300, help="kills of the machine in the kill test")
 
 

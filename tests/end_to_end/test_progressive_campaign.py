@@ -21,7 +21,7 @@ except BrokerMissingError as missing:
 SCENARIOS = 11
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def open_store(request, tmp_path):
     if request.param == "sqlite":
         yield lambda: SqliteStore(tmp_path / "levels.db")

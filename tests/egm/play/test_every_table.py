@@ -15,7 +15,7 @@ from paytables import list_table_games, load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-QUICK, SLOW = 6, 300
+QUICK, SLOW = 4, 300
 PLAYED_ALONE = [name for name in list_table_games() if load_game(name).rules.least_seats == 1]
 #: What a wager's options and settlements are called inside, which no page says.
 CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}

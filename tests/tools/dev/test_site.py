@@ -42,6 +42,7 @@ def test_a_link_to_code_becomes_plain_text_and_one_to_a_page_stays():
     assert linked == "[a](GLOSSARY.md) [b](GLOSSARY.md#terms) c ![d](docs/pictures/top.png)"
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning(source, tmp_path):
     site.build(source, tmp_path / "site")
     assert "Open EGM" in (tmp_path / "site/index.html").read_text(encoding="utf-8")

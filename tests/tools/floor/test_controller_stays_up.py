@@ -173,6 +173,7 @@ def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
     controller.check()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("I-07")
 def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path, monkeypatch):
     """The program said what it had lost, and ended; every linked level was down until somebody came."""
