@@ -76,6 +76,7 @@ from egm.tournament.rounds import (
     round_may_begin,
     sell_entry,
     time_is_left,
+    tournament_is_over_or_unsold,
     tournament_is_today,
     void_entry,
 )
@@ -86,7 +87,8 @@ _PLAYING: Final = only(State.PLAYING)
 
 _ENTRY: Final = Field(name="entry", kind=FieldKind.NUMBER, least=1, most=10**6)
 _PARTICIPANT: Final = Field(name="participant")
-_MAY_INSTALL: Final = (tournament_is_off, rules_file_is_there, rules_are_lawful, rules_describe_the_machine)
+_MAY_REMOVE: Final = (tournament_is_off, tournament_is_over_or_unsold)
+_MAY_INSTALL: Final = (*_MAY_REMOVE, rules_file_is_there, rules_are_lawful, rules_describe_the_machine)
 _MAY_ENTER: Final = (
     tournament_is_off,
     rules_are_installed,
@@ -109,7 +111,7 @@ _FORMS: Final = (
         event=TournamentEvent.REMOVE_RULES,
         permission=Permission.CONFIGURE,
         subject="games",
-        needs=(rules_are_installed, tournament_is_off),
+        needs=(rules_are_installed, *_MAY_REMOVE),
     ),
     Form(
         id="tournament_enter",
@@ -174,7 +176,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         _FORMS,
         TournamentEvent.REMOVE_RULES,
         _MENU,
-        (rules_are_installed, tournament_is_off),
+        (rules_are_installed, *_MAY_REMOVE),
         remove_rules,
         Next.SAME,
     ),

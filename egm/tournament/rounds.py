@@ -73,10 +73,13 @@ _RECORDS: Final[Mapping[str, type[_Record]]] = {
 
 # ---------------------------------------------------------------------------------------------- what was before
 def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
-    """Yield the record of every entry about this tournament's entries and rounds, in order."""
+    """Yield the record of every entry about this tournament's entries and rounds, in order.
+
+    They begin with the first installation of the rules, which may have been removed and installed again.
+    """
     digest, _ = require_installed_rules(machine)
-    installed = next(machine.journal.entries(RULES_INSTALLED.kind, newest_first=True, limit=1), None)
-    since = 0 if installed is None else installed.sequence
+    installations = machine.journal.entries(RULES_INSTALLED.kind)
+    since = next((entry.sequence for entry in installations if entry.record["digest"] == digest), 0)
     for entry in machine.journal.entries(tuple(_RECORDS), since=since):
         record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.digest == digest:
@@ -131,6 +134,15 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
         return False
     now = read_local_time(machine)
     return now.date() >= rules.starts.date() and now < compute_end(rules)
+
+
+def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
+    """Return whether no rules are installed, their tournament is over, or no entry was sold here that is not void.
+
+    The rules of a tournament are public until it ends (s. 125), and whoever has bought an entry plays by them.
+    """
+    rules = read_installed_rules(machine)
+    return rules is None or read_local_time(machine) >= compute_end(rules) or not read_sold_entries(machine)
 
 
 def machine_fits_the_rules(machine: Machine, _: Event) -> bool:

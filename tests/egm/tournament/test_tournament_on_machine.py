@@ -572,9 +572,25 @@ def test_the_view_names_tournament_rules_points_and_win(hall):
     assert seen().current_tournament.over
     hall.fill("tournament_leave")
     assert seen().current_tournament is None
+    hall.room.clock.pass_seconds(24 * 3600)
     assert hall.fill("tournament_rules_out") is None
     assert seen().tournament is None
     assert read_details(next(hall.room.journal.entries("tournament.rules_removed")))["digest"]
+
+
+@pytest.mark.requirement("L-02:a", "L-09")
+def test_rules_stay_installed_while_an_entry_sold_here_is_to_be_played_by_them(hall):
+    hall = hall()
+    assert hall.fill("tournament_rules") is None
+    assert hall.fill("tournament_rules_out") is None
+    assert hall.fill("tournament_rules") is None
+    assert hall.sell(1, "P-1", start="later") is None
+    for form in ("tournament_rules_out", "tournament_rules"):
+        assert hall.fill(form) == "refused.tournament_is_over_or_unsold"
+    assert hall.fill("tournament_void", entry=1, reason="the venue calls it off") is None
+    assert hall.fill("tournament_rules_out") is None
+    assert hall.fill("tournament_rules") is None
+    assert hall.sell(1, "P-2", start="later") == "refused.entry_is_new", "what was sold before is not forgotten"
 
 
 def test_the_journal_of_a_tournament_has_the_text_of_its_rules(hall):
