@@ -104,9 +104,9 @@ class JournalView:
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` journal entries after ``since`` and before ``until``, of one ``kind`` or several.
+        """Yield the journal entries with sequence numbers between ``since`` and ``until`` (both excluded).
 
-        Archived entries are read from the archive.
+        Yield only those of the given kind or kinds, if any is given, and at most ``limit``. Archived entries are read from the archive.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
         walk = self._iter_newest_first if newest_first else self._iter_oldest_first

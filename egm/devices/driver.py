@@ -51,7 +51,7 @@ class OrderTimer:
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Set the order's seconds to zero, because there is no order or it has made progress."""
+        """Restart the count of seconds without progress, as the device's order has progressed or there is none."""
         self.seconds, self._counted_at = 0.0, None
 
     def add_elapsed(self) -> float:

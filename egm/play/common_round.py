@@ -26,7 +26,7 @@ class CommonRound:
     steps: list[Step] = field(default_factory=list)
 
     def find_step(self, number: int) -> Step | None:
-        """Return the round's step with this number, or None if no game of the round has recorded it yet."""
+        """Return the step with this number, or None if no seat's game in the shared round has recorded it yet."""
         return self.steps[number] if number < len(self.steps) else None
 
     def add_step(self, number: int, step: Step) -> None:

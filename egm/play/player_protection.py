@@ -137,13 +137,13 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
 
 
 def play_is_paused(machine: Machine) -> bool:
-    """Return whether the player has reached a limit of time or cost, so that play is paused."""
+    """Return whether play is paused because the player reached a limit of time or of net spending."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind in LIMITS
 
 
 def limit_pays_out(machine: Machine, _: Event) -> bool:
-    """Return whether the player has reached a time or cost limit at which the profile pays the credits out."""
+    """Return whether the player reached a limit at which the profile pays the credits out."""
     return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
 
 

@@ -187,7 +187,7 @@ class PrizeHeld(HeldPrize):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRuling(RulingDetails):
-    """Two persons ruled on an unproved progressive claim, or on one that no controller can answer."""
+    """The ruling of two people on a progressive claim that is unproved, or that no controller can answer."""
 
     claim: str
     decision: Literal["pay", "decline"]

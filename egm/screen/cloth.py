@@ -392,7 +392,7 @@ def _lay_out_racetrack(table: Table, chips: Chips, layout: Layout) -> Cloth:
 
 
 def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
-    """Return how many sheets a telephone's racetrack has, and the pockets of each sheet.
+    """Return how many pages the roulette racetrack needs on a telephone, and the number of pockets on each page.
 
     No row is lower than a finger needs.
     """

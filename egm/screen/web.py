@@ -184,7 +184,7 @@ class _Visitor(ServerConnection):
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the closed connection from ``entering``, if it is still listed there."""
+        """Forget the closed connection if its session was not accepted yet."""
         self.leave_entering()
         super().connection_lost(exc)
 

@@ -62,7 +62,7 @@ def read_local_time(machine: Machine) -> datetime:
 
 
 def compute_end(rules: Tournament) -> datetime:
-    """Return when the stated length of the tournament is over, at the venue."""
+    """Return when the tournament ends by its stated length, in the venue's local time without a time zone."""
     return rules.starts + timedelta(minutes=rules.duration_minutes)
 
 

@@ -281,7 +281,7 @@ class Round:
         return sum(bet.credits for bet in self.staked)
 
     def list_undecided_stakes(self) -> tuple[Bet, ...]:
-        """Return the round's stakes that no settlement has decided yet: they are returned if it becomes void."""
+        """Return the round's stakes that are still undecided; a void round returns them to its players."""
         undecided: dict[tuple[int, str], int] = {}
         for bet in self.staked:
             undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits

@@ -104,7 +104,7 @@ class Strategy(Strict):
 
 
 class CrapsDefinition(TableDefinition):
-    """The definition of a craps table."""
+    """A craps game as its definition file describes it: its bets, and what a come-out with new bets requires."""
 
     shooter_bets: bool = Field(
         default=True, description="a come-out with new bets has one on pass or don't pass"

@@ -15,11 +15,11 @@ _AS_IS: Final = "\b"
 def format_command_reference() -> str:
     """Return the reference of every ``egm`` command: help, usage and options."""
     with click.Context(egm, info_name="egm") as context:
-        return "\n\n".join(_iter_command_lines(context, egm))
+        return "\n\n".join(_iter_reference_blocks(context, egm))
 
 
-def _iter_command_lines(context: click.Context, command: click.Command) -> Iterator[str]:
-    """Yield the lines on one command and, for a group, on all its subcommands."""
+def _iter_reference_blocks(context: click.Context, command: click.Command) -> Iterator[str]:
+    """Yield the Markdown blocks of the command reference on one command and all its subcommands."""
     usage = command.collect_usage_pieces(context)
     yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
     yield _format_help(command)
@@ -35,7 +35,7 @@ def _iter_command_lines(context: click.Context, command: click.Command) -> Itera
             if below is None:
                 raise LookupError(f"{context.command_path} lists {name!r} and does not have it")
             if not below.hidden:
-                yield from _iter_command_lines(click.Context(below, info_name=name, parent=context), below)
+                yield from _iter_reference_blocks(click.Context(below, info_name=name, parent=context), below)
 
 
 def _format_help(command: click.Command) -> str:

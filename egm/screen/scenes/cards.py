@@ -430,7 +430,7 @@ def format_settlement(stage: Stage, name: str) -> str:
 
 
 def _format_set_hands(stage: Stage, decision: Decision) -> str:
-    """Return the values of the two hands as the current marks would set them; "" if that setting is not permitted."""
+    """Return the values of the pai gow hands that the marked cards would make; "" if the rules forbid that split."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     values = ways.get(str(stage.view.held))
     return "" if values is None else stage.texts.choose_translation(values)

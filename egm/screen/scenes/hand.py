@@ -168,7 +168,7 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
 
 
 def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
-    """Return what the names of a group of bets have in common before any number, or else the first of the names."""
+    """Return the words that all names of a group of bets begin with, without a number; if none, the first names."""
     names = [stage.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:
         return names

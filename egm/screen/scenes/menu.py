@@ -306,7 +306,7 @@ def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
-    """Draw the first symbols of a game in a row on its tile."""
+    """Draw these symbols of a game in a row on its tile."""
     p, (x, y, w, h) = stage.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2

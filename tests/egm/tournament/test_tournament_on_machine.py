@@ -590,7 +590,9 @@ def test_rules_stay_installed_while_an_entry_sold_here_is_to_be_played_by_them(h
     assert hall.fill("tournament_void", entry=1, reason="the venue calls it off") is None
     assert hall.fill("tournament_rules_out") is None
     assert hall.fill("tournament_rules") is None
-    assert hall.sell(1, "P-2", start="later") == "refused.entry_is_new", "what was sold before is not forgotten"
+    assert hall.sell(1, "P-2", start="later") == "refused.entry_is_new", (
+        "what was sold before is not forgotten"
+    )
 
 
 def test_the_journal_of_a_tournament_has_the_text_of_its_rules(hall):

@@ -469,7 +469,7 @@ def _compile_each(pattern: Each) -> Matcher:
 
 
 def _compile_one_of(parts: Sequence[Matcher]) -> Matcher:
-    """Return a function that matches a value against alternatives, and binds names only for the one that fits."""
+    """Return a matcher for the first alternative that fits; names bound by the others are discarded."""
 
     def match(value: Any, scope: Scope) -> None:
         """Match the first alternative that fits; only the names that it binds stay bound."""

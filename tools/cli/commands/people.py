@@ -130,7 +130,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 )
 @_state
 def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
-    """Start without staff on a stopped machine whose roster is lost in both copies.
+    """Replace a lost staff roster by a new one without staff; the machine must be stopped, and both copies lost.
 
     Without a roster nobody can confirm their identity: the journal records both names and the reason, and the machine
     shows a fault until a newly enrolled technician has cleared it.

@@ -41,7 +41,7 @@ def command() -> None:
     help="The quality of the WebP file.",
 )
 def preview(file: Path, name: str, scale: float, quality: int) -> None:
-    """Show a game: play it with the machine's own generator and write it to FILE as an animation (WebP).
+    """Write to FILE an animation (WebP) of a game that is played with the machine's own generator.
 
     If FILE is a definition (.toml), one still picture of that game is written next to it (PNG).
     """
