@@ -106,7 +106,8 @@ class JournalView:
     ) -> Iterator[StoredEntry]:
         """Yield the journal entries with sequence numbers between ``since`` and ``until`` (both excluded).
 
-        Yield only those of the given kind or kinds, if any is given, and at most ``limit``. Archived entries are read from the archive.
+        Yield only those of the given kind or kinds, if any is given, and at most ``limit``. Archived entries are
+        read from the archive.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
         walk = self._iter_newest_first if newest_first else self._iter_oldest_first
