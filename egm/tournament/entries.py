@@ -31,11 +31,13 @@ class RulesInstalled(InstalledRules):
 
     machine: Serial
     persons: Persons
+    number: str = omit_if_default("")
+    """The operator's number of this machine, by which the rules list it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesRemoved:
-    """Staff removed the rules of a tournament after its end."""
+    """Staff removed the rules of a tournament after its end, or before an entry was sold here."""
 
     digest: Digest
     """The SHA-256 of the rules file."""

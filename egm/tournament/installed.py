@@ -181,6 +181,7 @@ def install_rules(machine: Machine, event: Event) -> None:
             digest=digest,
             text=text,
             machine=machine.identity.serial,
+            number=machine.identity.operator_number,
             persons=tuple(list_event_persons(machine, event)),
         ),
         state={TournamentKey.RULES: InstalledRules(digest=digest, text=text)},

@@ -1,6 +1,6 @@
 """The results of a tournament, derived from the journals of its machines, for :mod:`egm.tournament.settlement`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -8,7 +8,8 @@ from typing import Final
 from egm.play.keys import PlayKey
 from egm.play.records.purse import Purse
 from egm.record_codec import from_json
-from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED
+from egm.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, RULES_INSTALLED
+from egm.tournament.rules import Tournament
 from egm.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from meters import StoredEntry
 from meters.recall import read_details
@@ -31,38 +32,75 @@ class _Collected:
     """The sales and rounds of one tournament, collected from its journals."""
 
     sold: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """The participant of each entry, and the machine that sold it."""
-    void: set[int] = field(default_factory=set)
-    attempts: dict[tuple[int, int], _Attempt] = field(default_factory=dict)
-    """The last attempt at each round, by entry and round."""
+    """The participant of each entry that is not void, and the machine that sold it."""
+    void: set[tuple[int, str]] = field(default_factory=set)
+    """The entries that were declared void, each with its participant."""
+    attempts: dict[tuple[int, int, str], _Attempt] = field(default_factory=dict)
+    """The last attempt at each round, by entry, round and participant."""
+    numbers: set[str] = field(default_factory=set)
+    """The operator's numbers of the machines that had the rules installed."""
 
 
-def derive_results(digest: str, journals: Mapping[str, Iterable[StoredEntry]]) -> Results:
-    """Return the results of the tournament whose rules file has this SHA-256.
+def derive_results(
+    rules: Tournament,
+    digest: str,
+    journals: Mapping[str, Iterable[StoredEntry]],
+    *,
+    without: Collection[str] = (),
+    renamed: Collection[int] = (),
+) -> Results:
+    """Return the results of the tournament with these rules, whose file has this SHA-256.
 
-    ``journals`` are the entries of each machine by the name to use in errors. A round that never ended counts as
-    interrupted. An entry that never played has failed its first round. Raises :class:`ResultsError` if an entry or a
-    round occurs at two machines, or an entry was played whose sale is in none of the journals.
+    ``journals`` are the entries of each machine by the name to use in errors; every machine of the rules has one,
+    except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
+    that never played has failed its first round. The entries ``renamed`` were played under another name by those who
+    bought them. Raises :class:`ResultsError` if a journal is missing, an entry or a round occurs at two machines, or
+    an entry was played that nobody bought, or under another name.
     """
     collected = _Collected()
     for machine, entries in journals.items():
         _collect(collected, digest, machine, entries)
-    for number, _ in collected.attempts:
+    _require_all_machines(rules, collected, without)
+    attempts: dict[tuple[int, int], _Attempt] = {}
+    for (number, round_number, participant), attempt in collected.attempts.items():
+        if (number, participant) in collected.void and collected.sold.get(number, ("",))[0] != participant:
+            continue
         if number not in collected.sold:
             raise ResultsError(f"entry {number}: it was played, but its sale is in none of the journals")
+        buyer, seller = collected.sold[number]
+        if participant != buyer and number not in renamed:
+            raise ResultsError(
+                f"entry {number}: it was sold to {buyer} at {seller}, and {attempt.machine} recorded round"
+                f" {round_number} for {participant}; if that is the same participant, give --renamed {number}"
+            )
+        other = attempts.get((number, round_number))
+        attempts[number, round_number] = attempt if other is None else _choose_attempt(other, attempt)
     return Results(
         entries=tuple(
-            _build_entry(collected, number, participant)
+            _build_entry(attempts, number, participant)
             for number, (participant, _) in sorted(collected.sold.items())
-            if number not in collected.void
         )
     )
+
+
+def _require_all_machines(rules: Tournament, collected: _Collected, without: Collection[str]) -> None:
+    """Raise ResultsError if a journal is missing of a machine of the rules that is not in ``without``."""
+    listed = [machine.number for machine in rules.machines]
+    if unknown := sorted({*without} - {*listed}):
+        raise ResultsError(f"machine {unknown[0]}: it is not in the rules")
+    missing = [number for number in listed if number not in collected.numbers and number not in without]
+    if missing:
+        raise ResultsError(
+            f"machine {', '.join(missing)}: no journal with these rules installed is given; its entries would be"
+            f" left out. If it took no part, give --without {' --without '.join(missing)}"
+        )
 
 
 def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable[StoredEntry]) -> None:
     """Add the sales and rounds of one machine's journal."""
     is_this_tournament = False
-    attempts: dict[tuple[int, int], _Attempt] = {}
+    sold: dict[int, str] = {}
+    attempts: dict[tuple[int, int, str], _Attempt] = {}
     for entry in entries:
         if not entry.kind.startswith("tournament."):
             continue
@@ -70,15 +108,19 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
         is_this_tournament = record.get("digest", digest if is_this_tournament else "") == digest
         if not is_this_tournament:
             continue
-        if entry.kind == ENTRY_SOLD.kind:
-            number = record["entry"]
-            if number in collected.sold:
-                raise ResultsError(f"entry {number}: sold at {collected.sold[number][1]} and at {machine}")
-            collected.sold[number] = record["participant"], machine
+        if entry.kind == RULES_INSTALLED.kind:
+            collected.numbers.add(record.get("number", ""))
+        elif entry.kind == ENTRY_SOLD.kind:
+            sold[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
-            collected.void.add(record["entry"])
+            collected.void.add((record["entry"], sold.pop(record["entry"])))
         for purse in _iter_purses(entry):
-            attempts[purse.entry, purse.round] = _Attempt(machine, purse, entry.time_utc)
+            key = purse.entry, purse.round, purse.participant
+            attempts[key] = _Attempt(machine, purse, entry.time_utc)
+    for number, participant in sold.items():
+        if number in collected.sold:
+            raise ResultsError(f"entry {number}: sold at {collected.sold[number][1]} and at {machine}")
+        collected.sold[number] = participant, machine
     for key, attempt in attempts.items():
         other = collected.attempts.get(key)
         collected.attempts[key] = attempt if other is None else _choose_attempt(other, attempt)
@@ -104,13 +146,11 @@ def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
     return first if first.purse.ending not in _REPEATABLE else second
 
 
-def _build_entry(collected: _Collected, number: int, participant: str) -> EntryResult:
+def _build_entry(attempts: Mapping[tuple[int, int], _Attempt], number: int, participant: str) -> EntryResult:
     """Return the result of an entry: its rounds in order."""
     rounds: list[RoundResult] = []
-    while (attempt := collected.attempts.get((number, len(rounds) + 1))) is not None:
+    while (attempt := attempts.get((number, len(rounds) + 1))) is not None:
         purse = attempt.purse
-        if purse.participant != participant:
-            raise ResultsError(f"entry {number}: it is of {participant}, and {purse.participant} played it")
         rounds.append(
             RoundResult(
                 points=purse.won_points,

@@ -61,6 +61,7 @@ from egm.tournament.installed import (
 )
 from egm.tournament.keys import TournamentKey
 from meters import Transfer
+from meters.recall import read_details
 
 _Record: TypeAlias = EntrySold | EntryVoided | RoundBegun | RoundEnded
 _RECORDS: Final[Mapping[str, type[_Record]]] = {
@@ -79,7 +80,7 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
     """
     digest, _ = require_installed_rules(machine)
     installations = machine.journal.entries(RULES_INSTALLED.kind)
-    since = next((entry.sequence for entry in installations if entry.record["digest"] == digest), 0)
+    since = next((each.sequence for each in installations if read_details(each)["digest"] == digest), 0)
     for entry in machine.journal.entries(tuple(_RECORDS), since=since):
         record = from_json(_RECORDS[entry.kind], entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.digest == digest:

@@ -464,7 +464,12 @@ def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
     assert hall.begin(1, "P-1", 1) is None  # again, as the rules say of an interrupted round
     purse = hall.play_round()
     assert purse["ending"] == "complete"
-    (entry,) = derive_results(digest, {"old": old, "new": hall.room.journal.entries()}).entries
+    (entry,) = derive_results(
+        parse_rules(hall.rules.read()),
+        digest,
+        {"old": old, "new": hall.room.journal.entries()},
+        without=("A-102",),
+    ).entries
     assert [(each.status, each.points) for each in entry.rounds] == [("complete", purse["won_points"])]
     assert hall.audit() == []
 

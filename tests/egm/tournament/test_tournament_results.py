@@ -12,6 +12,7 @@ from rigs.tournament import FEE_CENTS, Hall, describe_machine
 
 from egm.kernel.events import EventType, State
 from egm.tournament.results import derive_results
+from egm.tournament.rules import parse_rules
 from egm.tournament.standings import ResultsError
 from tools.audit import point
 from tools.audit.games import Shelf
@@ -257,28 +258,100 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
         assert (second.findings, second.games) == ([], 2), pause
 
 
+ONE_MACHINE = describe_machine(("games = 100", "games = 2"))
+
+
+def derive(digest, journals, **more):
+    return derive_results(parse_rules(ONE_MACHINE), digest, journals, without=("A-102",), **more)
+
+
+@pytest.mark.requirement("L-05")
+def test_results_need_a_journal_of_every_machine_of_the_rules(tmp_path):
+    hall = Hall(tmp_path, ONE_MACHINE).enter()
+    hall.sell(1, "P-1")
+    hall.open_play().play_round()
+    (installed,) = hall.room.records("tournament.rules")
+    entries, rules = [*hall.room.journal.entries()], parse_rules(ONE_MACHINE)
+    hall.room.close()
+    with pytest.raises(ResultsError, match="machine A-102: no journal .* give --without A-102"):
+        derive_results(rules, installed["digest"], {"a": entries})
+    with pytest.raises(ResultsError, match="machine X-1: it is not in the rules"):
+        derive_results(rules, installed["digest"], {"a": entries}, without=("X-1",))
+    with pytest.raises(ResultsError, match="machine 7: no journal"):
+        derive_results(rules, "0" * 64, {"a": entries}, without=("A-102",))
+    export, results = tmp_path / "export.jsonl", tmp_path / "results.json"
+    run("audit", "export", "--state", hall.file, export)
+    refused = CliRunner().invoke(
+        main, ["tournament", "results", *map(str, (hall.rules.path, results, export))]
+    )
+    assert (refused.exit_code, results.exists()) == (1, False)
+    assert "--without A-102" in refused.output
+    assert "1 entry" in run("tournament", "results", hall.rules.path, results, export, "--without", "A-102")
+
+
+@pytest.mark.requirement("L-05")
+def test_an_entry_sold_again_elsewhere_after_it_was_void_is_the_new_buyers(tmp_path):
+    halls = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        halls.append(Hall(tmp_path / name, RULES, number="7" if name == "first" else "8").enter())
+    first, second = halls
+    assert first.sell(2, "P-1", start="later") is None
+    assert first.fill("tournament_void", entry=2, reason="bought by mistake") is None
+    assert second.sell(2, "P-2") is None
+    second.open_play().play_round()
+    digest = second.room.records("tournament.rules")[0]["digest"]
+    journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=True)}
+    for order in (journals, dict(reversed(journals.items()))):
+        (entry,) = derive_results(parse_rules(RULES), digest, order).entries
+        assert (entry.entry, entry.participant, entry.rounds[0].status) == (2, "P-2", "complete")
+    for hall in halls:
+        hall.room.close()
+
+
+@pytest.mark.requirement("L-05")
+def test_a_round_recorded_for_another_name_counts_once_somebody_has_confirmed_it(tmp_path):
+    halls = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        halls.append(Hall(tmp_path / name, RULES, number="7" if name == "first" else "8").enter())
+    first, second = halls
+    assert first.sell(1, "P-07", start="later") is None
+    second.open_play()
+    assert second.begin(1, "P-7", 1) is None
+    second.play_round()
+    digest = second.room.records("tournament.rules")[0]["digest"]
+    journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=True)}
+    why = "sold to P-07 at a, and b recorded round 1 for P-7; .* give --renamed 1"
+    with pytest.raises(ResultsError, match=why):
+        derive_results(parse_rules(RULES), digest, journals)
+    (entry,) = derive_results(parse_rules(RULES), digest, journals, renamed=(1,)).entries
+    assert (entry.participant, entry.rounds[0].status) == ("P-07", "complete")
+    for hall in halls:
+        hall.room.close()
+
+
 def test_results_of_false_or_other_journals_are_refused(tmp_path):
-    hall = Hall(tmp_path, describe_machine(("games = 100", "games = 2"))).enter()
+    hall = Hall(tmp_path, ONE_MACHINE).enter()
     hall.sell(1, "P-1")
     hall.open_play().play_round()
     entries = list(hall.room.journal.entries())
     digest = hall.room.records("tournament.rules")[0]["digest"]
     with pytest.raises(ResultsError, match="sold at a and at b"):
-        derive_results(digest, {"a": entries, "b": entries})
+        derive(digest, {"a": entries, "b": entries})
     unsold = [entry for entry in entries if entry.kind != "tournament.entry"]
     with pytest.raises(ResultsError, match="its sale is in none"):
-        derive_results(digest, {"a": unsold})
+        derive(digest, {"a": unsold})
     with pytest.raises(ResultsError, match="it ended at a and at b"):
-        derive_results(digest, {"a": entries, "b": unsold})
-    assert derive_results("0" * 64, {"a": entries}).entries == ()
-    (entry,) = derive_results(digest, {"a": entries}).entries
+        derive(digest, {"a": entries, "b": unsold})
+    (entry,) = derive(digest, {"a": entries}).entries
     assert (entry.entry, entry.participant, [each.status for each in entry.rounds]) == (
         1,
         "P-1",
         ["complete"],
     )
     before = [each for each in entries if each.kind != "tournament.round_end"]
-    (entry,) = derive_results(digest, {"a": before}).entries
+    (entry,) = derive(digest, {"a": before}).entries
     assert [each.status for each in entry.rounds] == ["interrupted"]
     hall.room.close()
     export, false = tmp_path / "export.jsonl", tmp_path / "false.jsonl"

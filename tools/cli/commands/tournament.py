@@ -113,18 +113,38 @@ def notice(rules_file: Path, language: str, today: datetime | None) -> None:
 @click.argument("rules_file", metavar="RULES", type=_FILE)
 @click.argument("results_file", metavar="RESULTS", type=_FILE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
-def results(rules_file: Path, results_file: Path, exports: tuple[Path, ...]) -> None:
+@click.option(
+    "--without",
+    metavar="NUMBER",
+    multiple=True,
+    help="A machine of the rules that took no part, by its operator's number; repeat for more.",
+)
+@click.option(
+    "--renamed",
+    metavar="ENTRY",
+    type=WholeNumber(min=1),
+    multiple=True,
+    help="An entry that its buyer played under another name than it was sold to; repeat for more.",
+)
+def results(
+    rules_file: Path,
+    results_file: Path,
+    exports: tuple[Path, ...],
+    without: tuple[str, ...],
+    renamed: tuple[int, ...],
+) -> None:
     """Write RESULTS, which `settle` reads, from the exported journals of all machines of the tournament of RULES.
 
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
     refused. The machines must have had this very RULES file installed.
     """
-    _read_rules(rules_file)
+    rules = _read_rules(rules_file)
     digest = hashlib.sha256(read_contents(rules_file)).hexdigest()
     try:
         for path in exports:
             _verify_export(path)
-        derived = derive_results(digest, {str(path): _iter_entries(path) for path in exports})
+        journals = {str(path): _iter_entries(path) for path in exports}
+        derived = derive_results(rules, digest, journals, without=without, renamed=renamed)
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
     if not derived.entries:
