@@ -52,7 +52,7 @@ _IS_KNOWN: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
 _LABELLED: Final = (
     (re.compile(r"door\.(.+)\.opens"), "egm_door_opens", "door", "Openings of each door."),
     (re.compile(r"fault\.(.+)"), "egm_faults", "code", "Faults raised, by code."),
-    (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays opened, by kind."),
+    (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays settled, by kind."),
 )
 #: The occurrence meter that counts a significant event, by the event's kind.
 _OCCURRENCE_OF: Final = {DOOR_OPENED.kind: "door.{}.opens", FAULT_RAISED.kind: "fault.{}", "event": "{}"}

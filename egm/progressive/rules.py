@@ -21,7 +21,12 @@ from egm.progressive.game_levels import (
     show_awaited,
 )
 from egm.progressive.level_moves import level_may_move, move_level
-from egm.progressive.unproved import prize_is_held, prize_ruling_is_complete, rule_on_prize
+from egm.progressive.unproved import (
+    prize_is_held,
+    prize_ruling_is_complete,
+    rule_on_prize,
+    stated_amount_is_payable,
+)
 from egm.staff.form import build_form_rule
 from egm.staff.options import (
     machine_is_open,
@@ -64,7 +69,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         FORMS,
         EventType.PRIZE_RULED,
         RULING_ON_PRIZES,
-        (prize_is_held, prize_ruling_is_complete),
+        (prize_is_held, prize_ruling_is_complete, stated_amount_is_payable),
         rule_on_prize,
     ),
 )

@@ -138,18 +138,17 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
     ]
 
 
-def prize_is_held(machine: Machine, event: Event) -> bool:
-    """Return whether a held progressive prize waits for the form's ruling, and the ruling is possible.
+def prize_is_held(machine: Machine, _: Event) -> bool:
+    """Return whether a progressive prize waits for a ruling."""
+    return bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
 
-    What no controller answers can only be settled at the amount that the machine showed.
+
+def stated_amount_is_payable(machine: Machine, event: Event) -> bool:
+    """Return whether the ruling is to decline, or a controller has stated an amount that can be paid.
+
+    What no controller answers can only be settled at the amount that the machine showed, by declining.
     """
-    decision = event.of(PrizeForm).decision or DECLINE
-    waits = (
-        bool(list_held_prizes(machine))
-        if decision == PAY
-        else bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
-    )
-    return waits and decision in {PAY, DECLINE}
+    return event.of(PrizeForm).decision != PAY or bool(list_held_prizes(machine))
 
 
 def prize_ruling_is_complete(_: Machine, event: Event) -> bool:

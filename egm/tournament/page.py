@@ -8,7 +8,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, Move, refuse
-from egm.staff.words import BACK, build_pair_table, say, say_local, say_number, say_plain
+from egm.staff.words import BACK, build_pair_table, say, say_local, say_money, say_number, say_plain
 from egm.tournament.installed import (
     RulesFile,
     find_machine_fault,
@@ -61,6 +61,7 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | Words, Words]]:
     yield "tournament.name", say_local({"en": rules.name.en, "fr": rules.name.fr})
     yield "tournament.installed", say_plain(installed.digest[:16])
     yield "tournament.starts", say_plain(f"{rules.starts:%Y-%m-%d %H:%M}")
+    yield "tournament.fee", say_money(rules.entries.fee_cents)
     yield "tournament.mode", say(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
     purse = find_purse(machine)
     if purse is None:

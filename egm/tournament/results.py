@@ -117,6 +117,16 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
         for purse in _iter_purses(entry):
             key = purse.entry, purse.round, purse.participant
             attempts[key] = _Attempt(machine, purse, entry.time_utc)
+    _merge(collected, machine, sold, attempts)
+
+
+def _merge(
+    collected: _Collected,
+    machine: str,
+    sold: Mapping[int, str],
+    attempts: Mapping[tuple[int, int, str], _Attempt],
+) -> None:
+    """Merge the sales and rounds of one machine into those of the others."""
     for number, participant in sold.items():
         if number in collected.sold:
             raise ResultsError(f"entry {number}: sold at {collected.sold[number][1]} and at {machine}")

@@ -413,8 +413,13 @@ def _format_hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still
     decision = stage.view.decision
     if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
         texts.append(_format_set_hands(stage, decision))
-    if still and hand.staked and stage.view.snapshot is not None:
-        texts.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
+    unit = stage.view.snapshot.denomination_cents if still and stage.view.snapshot is not None else 0
+    if hand.staked and unit:
+        texts.append(stage.money(hand.staked * unit))
+    if hand.left is not None and unit:
+        texts.append(stage.texts.say("felt.left", amount=stage.money(hand.left * unit)))
+    if hand.received and unit:
+        texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received * unit)))
     if still and hand.became:
         texts.append(" / ".join(format_settlement(stage, each) for each in hand.became))
     return [each for each in texts if each]

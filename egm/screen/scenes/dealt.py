@@ -26,6 +26,10 @@ class Hand:
     won: str = ""
     seat: int | None = None
     own: bool = False
+    left: int | None = None
+    """The credits that the player can still bet in this game; None where that is not a rule of the game."""
+    received: int = 0
+    """The credits that the player receives of the pots."""
 
 
 def build_current_hands(
@@ -74,6 +78,8 @@ def read_final_hands(display: Mapping[str, Any]) -> list[Hand]:
             str(data.get("won") or ""),
             data.get("seat"),
             bool(data.get("own")),
+            data.get("left"),
+            int(data.get("received", 0)),
         )
         for data in display.get("hands", ())
     ]

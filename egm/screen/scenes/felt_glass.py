@@ -1,5 +1,6 @@
 """The side panels of a table: last results, odds and limits of a spot, and settlements; and its help pages."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Final
 
@@ -152,7 +153,9 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
     winner = str(result.display["result"])
     if winner in names:
         others = [points.get(side, "") for side in table.roads if side != winner]
-        return say("felt.winner", side=names[winner], points=points.get(winner, ""), other="".join(others))
+        return say(
+            "felt.winner", side=names[winner], points=points.get(winner, ""), other_points="".join(others)
+        )
     return say("felt.tie", points=next(iter(points.values()), ""))
 
 
@@ -392,6 +395,7 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
     if any(int(settlement["credits"]) for settlement in rows):
         style = Style("strong", "caption", stage.look.accent)
         y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
+    settled_spots = Counter((settlement.get("spot"), settlement.get("hand")) for settlement in rows)
     step = 38.0  # Two lines for a long name.
     top, room = y, max(1, int((rect[1] + h - y) // step))
     for i, settlement in enumerate(rows[:room]):
@@ -402,7 +406,8 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
             break
         spot, back = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
-        name = stage.texts.choose_translation(spot.names) if spot is not None else settlement_text
+        is_named = spot is not None and settled_spots[settlement.get("spot"), settlement.get("hand")] == 1
+        name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
         name = add_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
         name_rect: Rect = (x, at - step / 2, w * 0.7, step)
         p.label(name, name_rect, Style("strong", "caption", "text"), align="left")

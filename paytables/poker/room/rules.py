@@ -64,6 +64,8 @@ class _Hands:
     """The seats that have shown their hole cards."""
     won: dict[int, str] = field(default_factory=dict)
     """By seat that has shown: the combination."""
+    awards: Mapping[int, int] = field(default_factory=dict)
+    """By seat that has won: the credits it receives of the pots, once the game is settled."""
     is_settled: bool = False
 
     def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
@@ -90,7 +92,7 @@ class _Hands:
 
     def to_json(self) -> dict[str, object]:
         """Return the hands as the screen shows them: bets and places of the players, and the pot on the board."""
-        pot = {} if self.is_settled else {"staked": self.betting.pot}
+        pot = {} if self.is_settled else {"says": dict(_POT_NAMES), "staked": self.betting.pot}
         board = {"id": BOARD, "cards": [format_card(card) for card in self.board], **pot}
         players = sorted(self.betting.players, key=lambda player: player.seat)
         hands = [board, *(self._describe_hand(player) for player in players)]
@@ -103,7 +105,8 @@ class _Hands:
             "id": format_hand_id(seat),
             "cards": self._list_seen_cards(seat),
             **({"says": dict(says)} if says else {}),
-            **({"staked": player.total} if player.total and not self.is_settled else {}),
+            **({} if self.is_settled else {"staked": player.total, "left": player.left}),
+            **({"received": self.awards[seat]} if seat in self.awards else {}),
             **({"became": ["folded"]} if player.is_folded else {}),
             **describe_owner(seat, self.viewer),
         }
@@ -241,7 +244,7 @@ class RoomRules(SeatedRules):
                 yield from hands.show(seat, find_category(strengths[seat]))
         pots = self._build_pots(betting, rounds)
         awards = award_pots(pots, strengths, [player.seat for player in players])
-        hands.is_settled = True
+        hands.is_settled, hands.awards = True, {seat: award.credits for seat, award in awards.items()}
         for bet, player in sorted(zip(order, players, strict=True), key=lambda pair: pair[0].seat):
             yield from settle_stack(bet, player, awards.get(bet.seat))
         commission = sum(pot.commission for pot in pots)

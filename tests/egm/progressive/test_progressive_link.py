@@ -304,7 +304,7 @@ def test_two_persons_settle_what_no_controller_answers_where_no_attendant_may(tm
             assert rig.room.state is State.AWAITING_AWARD
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.AWAITING_AWARD
-            assert ruled(rig, "pay") == "refused.prize_is_held"  # nobody has said how much
+            assert ruled(rig, "pay") == "refused.stated_amount_is_payable"
             ruled(rig, "decline")
             assert rig.room.state is State.HANDPAY
             assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1500 + 100

@@ -273,7 +273,7 @@ def test_results_need_a_journal_of_every_machine_of_the_rules(tmp_path):
     (installed,) = hall.room.records("tournament.rules")
     entries, rules = [*hall.room.journal.entries()], parse_rules(ONE_MACHINE)
     hall.room.close()
-    with pytest.raises(ResultsError, match="machine A-102: no journal .* give --without A-102"):
+    with pytest.raises(ResultsError, match=r"machine A-102: no journal .* give --without A-102"):
         derive_results(rules, installed["digest"], {"a": entries})
     with pytest.raises(ResultsError, match="machine X-1: it is not in the rules"):
         derive_results(rules, installed["digest"], {"a": entries}, without=("X-1",))
@@ -322,7 +322,7 @@ def test_a_round_recorded_for_another_name_counts_once_somebody_has_confirmed_it
     second.play_round()
     digest = second.room.records("tournament.rules")[0]["digest"]
     journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=True)}
-    why = "sold to P-07 at a, and b recorded round 1 for P-7; .* give --renamed 1"
+    why = r"sold to P-07 at a, and b recorded round 1 for P-7; .* give --renamed 1"
     with pytest.raises(ResultsError, match=why):
         derive_results(parse_rules(RULES), digest, journals)
     (entry,) = derive_results(parse_rules(RULES), digest, journals, renamed=(1,)).entries

@@ -431,6 +431,24 @@ def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
 
 
 @pytest.mark.requirement("S-33")
+def test_each_seat_sees_what_every_player_has_bet_has_left_and_receives():
+    game, stacks = NO_LIMIT.at({"button": 3}), {1: 160, 7: 200}
+    for viewer in stacks:
+        steps, outcome = play(
+            game, combine(game, stacks, viewer), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
+        )
+        asked = [step for step in steps if isinstance(step, Decision) and step.kind == "betting"]
+        for step in asked:
+            board, *hands = step.prompt["hands"]
+            assert [hand["staked"] + hand["left"] for hand in hands] == [*stacks.values()]
+            assert board["staked"] == sum(hand["staked"] for hand in hands)
+        received = [hand.get("received", 0) for hand in outcome.display["hands"][1:]]
+        paid = outcome.display["pot"] - outcome.display["commission"]
+        assert sum(received) == paid
+        assert all("left" not in hand for hand in outcome.display["hands"])
+
+
+@pytest.mark.requirement("S-33")
 def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the_board():
     game = NO_LIMIT.at({"button": 3})
     stacks = {1: 160, 7: 160}  # the first seat that plays from seat 3 on is seat 7
