@@ -142,7 +142,7 @@ def test_every_level_is_shown_at_the_machine(room):
     menu = Menu(room).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables
-    given_up = tables["three-levels.top.1000, out of play"]
+    given_up = tables["three-levels.top.1000 (no longer configured)"]
     lines = {
         translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in given_up.rows
     }
