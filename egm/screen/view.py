@@ -210,8 +210,8 @@ def is_decision_due(view: View, theme: Theme) -> bool:
 
 
 def is_marking_decision(view: View) -> bool:
-    """Return whether the decision is to mark reels or cards one by one, which PLAY then confirms."""
-    return view.decision is not None and view.decision.kind in {"hold", "set"}
+    """Return whether the player is to mark reels or cards one by one, which PLAY then confirms."""
+    return view.decision is not None and bool(view.decision.options) and view.decision.kind in {"hold", "set"}
 
 
 def is_text_field_open(view: View) -> bool:

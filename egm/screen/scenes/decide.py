@@ -38,7 +38,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return every touch target that answers the decision, once it is pending."""
     view = stage.view
     decision = view.decision
-    if decision is None or not is_decision_due(view, stage.theme):
+    if decision is None or not decision.options or not is_decision_due(view, stage.theme):
         return []
     if view.table is not None:
         return lay_out_felt_answers(stage, decision)

@@ -71,7 +71,12 @@ _SHUT_INK: Final = (166, 178, 170, 255)
 
 
 def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of a table's decision: cards to hold, or a key for each option."""
+    """Return the touch targets of a table's decision: cards to hold, or a key for each option.
+
+    There are none where another seat decides.
+    """
+    if not decision.options:
+        return []
     if decision.kind == "hold":
         return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
     if decision.kind == "set":
@@ -438,7 +443,7 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
-        at = y + 170 if table.felt != "cards" else keys[0][0][1] - 24
+        at = keys[0][0][1] - 24 if table.felt == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
         words = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"

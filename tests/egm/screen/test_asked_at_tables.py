@@ -11,10 +11,15 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.deck import compute_meter_figures, format_key_label, is_key_lit
 from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, is_decision_due
+from egm.screen.view import Action, is_decision_due, is_marking_decision
 from egm.testing.machine import ScriptedChance
+from paytables import list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
+from paytables.seating import SeatedRules
+from tools.dev.gallery.felts import felt, felt_scenes
 
+#: Tables where the gallery asks nobody: a tie at war, and the draws of a player that is the bank, are too rare.
+UNASKED = {"monaco-banque-a-tout-va", "monaco-chemin-de-fer", "quebec-war"}
 GAME = "quebec-blackjack-options"
 #: Eights split twice, and doubled once: three hands.
 SPLIT = "8s 6h 8d 8c 3h 8h 2c 3d 4s Th 3c 9s Ks Td"
@@ -119,3 +124,20 @@ def test_the_glass_is_about_the_question_and_no_more_about_the_spot_touched_befo
     said = written(at)
     assert said[:6] == ["Bet", "Your bet: $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
     assert "Your bet: $1.00" not in said
+
+
+@pytest.mark.requirement("S-04", "S-08")
+@pytest.mark.parametrize(
+    "name", [name for name in list_table_games() if isinstance(load_game(name).rules, SeatedRules)]
+)
+@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
+def test_a_seat_sees_the_table_and_no_keys_while_another_seat_decides(theme, layout, name):
+    scenes = felt_scenes(*felt(name), "en", theme, layout)
+    waiting = {title: view for title, view in scenes if title.startswith("shared-waits")}
+    picture = Picture(theme, layout=layout)
+    for view in waiting.values():
+        picture.draw(pygame.Surface(picture.pixels), view)
+        keys = {touch.action.name for touch in picture.list_touches(view)}
+        assert keys.isdisjoint({"choose", "hold", "set_as"})
+        assert not is_marking_decision(view)
+    assert waiting or name in UNASKED

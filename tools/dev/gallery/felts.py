@@ -21,7 +21,7 @@ from egm.screen.view import Action, View, build_view_timeline
 from paytables import Choice, Game, Wager, load_game
 from paytables import Decision as Question
 from paytables.contract import Round
-from paytables.seating import SeatedRules
+from paytables.seating import SEATS_DECIDE, SeatedRules
 from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
@@ -91,7 +91,9 @@ def felt_scenes(
     yield from _round(laid, game, told, theme, seated if game.rules.least_seats > 1 else wager)
     if isinstance(game.rules, SeatedRules):
         scenes = dict(_round(laid, game, told, theme, seated))
-        yield from ((f"shared-{name}", scenes[name]) for name in (*list(scenes)[:1], "settled"))
+        waits = [name for name in scenes if name.startswith("waits")]
+        first = next(name for name in scenes if name not in waits)
+        yield from ((f"shared-{name}", scenes[name]) for name in (first, *waits, "settled"))
     help_, _ = apply_action(rest, Action("help"), theme)
     for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
@@ -143,7 +145,10 @@ def _choose_answer(decision: Question) -> Choice:
 
 
 def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
-    """Yield a round of this wager: its animation, the decisions of its seat and its settlement."""
+    """Yield a round of this wager: its animation, the decisions of its seat and its settlement.
+
+    Of the decisions of other seats, for which its player waits, yield the first of each kind.
+    """
     assert view.snapshot is not None
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}
     rest = view.snapshot.model_copy(update=bet)
@@ -155,16 +160,18 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     view = apply_message(view, rest.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
-    asked = 0
+    asked, waited = 0, {SEATS_DECIDE}
     while played.decision is not None:
-        if played.decision.seat != (wager.seat or 0):
+        is_own = played.decision.seat == (wager.seat or 0)
+        if not is_own and played.decision.kind in waited:
             played.advance(_choose_answer(played.decision))
             continue
-        asked += 1
+        asked += is_own
         question = Decision(
             play_id=told.id,
             kind=played.decision.kind,
-            options=played.decision.options,
+            options=played.decision.options if is_own else (),
+            seat=played.decision.seat,
             display={"kind": "table", **played.decision.prompt},
             costs=list_answer_costs(played.decision),
             cues=tuple(cue.to_json() for cue in played.cues),
@@ -175,7 +182,9 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
         assert line is not None
         began = view.show.began if view.show is not None else view.now
         view = replace(view, now=began + line.rolled + 0.1)
-        yield f"asks-{question.kind}-{asked}", view
+        if not is_own:
+            waited.add(question.kind)
+        yield f"asks-{question.kind}-{asked}" if is_own else f"waits-{question.kind}", view
         played.advance(_choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
