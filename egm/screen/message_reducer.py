@@ -65,7 +65,13 @@ def _apply_play(view: View, play: Play) -> View:
     old = view.show
     if old is not None and old.is_complete and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, is_reported=False, play=play))
-    steps = read_steps(view.fields.get(play.game_id, {}), play.display, play.cues, play.settlements)
+    steps = read_steps(
+        view.fields.get(play.game_id, {}),
+        play.display,
+        play.cues,
+        play.settlements,
+        continues=_is_round_shown(view, play.play_id),
+    )
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_build_continued_show(view, play, steps), result=result)
     view = _prepare_chips_after_round(view, play)
@@ -123,7 +129,9 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
     """Return the steps before a decision, and the step in which the player must decide."""
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
-        return read_steps({}, {"kind": "table", **details}, decision.cues, decision.settlements)
+        continues = _is_round_shown(view, decision.play_id)
+        display = {"kind": "table", **details}
+        return read_steps({}, display, decision.cues, decision.settlements, continues=continues)
     steps = list(details.get("steps", ()))
     if decision.kind == "hold":
         steps.append(details)
@@ -132,6 +140,11 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
         steps.append({**details, "boxes": boxes})
     display = {"steps": steps, "double_up": details.get("rounds", ())}
     return read_steps(view.fields.get(game_id, {}), display) if steps else ()
+
+
+def _is_round_shown(view: View, play_id: str) -> bool:
+    """Return whether the steps of a round up to its last decision are on the screen."""
+    return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
 
 
 def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Show:

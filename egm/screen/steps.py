@@ -107,11 +107,17 @@ def read_steps(
     display: Mapping[str, Any],
     cues: Sequence[Data] = (),
     settlements: Sequence[Data] = (),
+    *,
+    continues: bool = False,
 ) -> tuple[Step, ...]:
-    """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`."""
+    """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
+
+    ``continues``: the steps of this round before it are shown already.
+    """
     try:
         if display.get("kind") == "table":
-            return (_read_table_step(display, tuple(cues), tuple(settlements)),)
+            shown_cues = tuple(cues) if cues or continues else tuple(_build_default_cues(display))
+            return (_read_table_step(display, shown_cues, tuple(settlements)),)
         if "draws" in display:
             draws = display["draws"]
             steps: list[Step] = [_read_keno_step(draw, len(draws)) for draw in draws]
@@ -126,19 +132,16 @@ def read_steps(
 
 
 def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
-    """Return a part of a round at a table.
-
-    If there are no cues (a recalled game), they are derived from its end.
-    """
+    """Return a part of a round at a table."""
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
     credits_ = sum(int(each["credits"]) for each in settlements)
-    return TableStep(display, cues or tuple(_build_default_cues(display)), settlements, credits_)
+    return TableStep(display, cues, settlements, credits_)
 
 
 def _build_default_cues(display: Data) -> list[Data]:
-    """Return cues for a table's final state: the ball to its pocket, the dice, or every card dealt."""
+    """Return cues for the end of a recalled round at a table: the ball to its pocket, the dice, or every card dealt."""
     if "pocket" in display:
         return [{"cue": "ball", "pocket": str(display["pocket"])}]
     if "dice" in display:

@@ -1,5 +1,8 @@
 """While a table asks: nothing is said before the cards lie, the glass is about the question, BET is all that is staked."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pygame
 import pytest
 from test_places import Scribe
@@ -7,16 +10,21 @@ from test_visit import Visit
 
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
+from egm.screen.scenes.dealt import build_current_hands, read_final_hands
 from egm.screen.scenes.deck import compute_meter_figures, format_key_label, is_key_lit
 from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, is_decision_due, is_marking_decision
+from egm.screen.view import Action, build_view_timeline, is_decision_due, is_marking_decision
 from egm.testing.machine import ScriptedChance
-from paytables import list_table_games, load_game
+from paytables import SEATS_DECIDE, list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
+from paytables.contract import Round
 from paytables.seating import SeatedRules
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery import Walk
+from tools.dev.gallery.felts import build_question, choose_answer, felt, felt_scenes, lay_chips, wager_of
+from tools.lab.views import build_idle_view
 
 #: Tables where the gallery asks nobody: a tie at war, and the draws of a player that is the bank, are too rare.
 UNASKED = {"monaco-banque-a-tout-va", "monaco-chemin-de-fer", "quebec-war"}
@@ -141,3 +149,38 @@ def test_a_seat_sees_the_table_and_no_keys_while_another_seat_decides(theme, lay
         assert keys.isdisjoint({"choose", "hold", "set_as"})
         assert not is_marking_decision(view)
     assert waiting or name in UNASKED
+
+
+def count_shown_cards(view, theme):
+    """Return the most cards of each hand at any time of the show, and those at its end."""
+    line, steps = build_view_timeline(view, theme), view.show.steps
+    most = Counter()
+    for part in range(41):
+        since = line.done * part / 40
+        index = line.index(since)
+        time = line.steps[index] if since < line.steps[index].spun else None
+        hands = build_current_hands(steps[index], steps[index - 1] if index else None, time, since)
+        most |= Counter({hand.id: len(hand.cards) for hand in hands})
+    return most, Counter({hand.id: len(hand.cards) for hand in read_final_hands(steps[-1].display)})
+
+
+@pytest.mark.requirement("S-04")
+@pytest.mark.parametrize("name", ["quebec-texas-holdem-room", "quebec-pai-gow", "quebec-let-it-ride"])
+def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
+    game, told = felt(name)
+    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
+    seats = game.rules.cloth.table.seats
+    alone = wager_of(lay_chips(view, theme), game)
+    wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))
+    played = Round(game.play(wager, Walk(name)), wager)
+    played.advance()
+    checked = 0
+    while played.decision is not None:
+        if played.decision.kind != SEATS_DECIDE:
+            view = apply_message(view, build_question(played, told, seat=1))
+            most, end = count_shown_cards(view, theme)
+            assert most == end, played.decision
+            checked += not played.cues
+            view = replace(view, now=view.show.began + build_view_timeline(view, theme).done)
+        played.advance(choose_answer(played.decision))
+    assert checked, "no decision without a card before it"

@@ -18,10 +18,10 @@ from egm.screen.table import Table
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
-from paytables import Choice, Game, Wager, load_game
+from paytables import SEATS_DECIDE, Choice, Game, Wager, load_game
 from paytables import Decision as Question
 from paytables.contract import Round
-from paytables.seating import SEATS_DECIDE, SeatedRules
+from paytables.seating import SeatedRules
 from tools.dev.gallery import Walk
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
@@ -75,7 +75,7 @@ def felt_scenes(
     yield "idle", rest
     table = rest.table
     assert table is not None
-    laid = _laid(rest, theme)
+    laid = lay_chips(rest, theme)
     if table.spots:
         yield "laid", laid
         past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
@@ -119,7 +119,7 @@ def _act(view: View, name: str, value: object, theme: Theme) -> View:
     return apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)[0]
 
 
-def _laid(view: View, theme: Theme) -> View:
+def lay_chips(view: View, theme: Theme) -> View:
     """Chips of every value on spots of every group."""
     table = view.table
     assert table is not None
@@ -138,10 +138,30 @@ def wager_of(view: View, game: Game) -> Wager:
     return game.wager(max(game.bet_options))
 
 
-def _choose_answer(decision: Question) -> Choice:
+def choose_answer(decision: Question) -> Choice:
     """Return the answer that is drawn: of a poker room's bets to call or check, of cards to hold all but the last."""
     first = decision.options[-2 if decision.kind == "hold" else 0]
     return Choice(decision.prompt.get("reference", first))
+
+
+def build_question(played: Round, told: GameView, seat: int) -> Decision:
+    """Return the message to a seat about the decision that a round waits for.
+
+    Raises ValueError if it waits for none.
+    """
+    decision = played.decision
+    if decision is None:
+        raise ValueError(f"{told.id}: the round waits for no decision")
+    return Decision(
+        play_id=told.id,
+        kind=decision.kind,
+        options=decision.options if decision.seat == seat else (),
+        seat=decision.seat,
+        display={"kind": "table", **decision.prompt},
+        costs=list_answer_costs(decision),
+        cues=tuple(cue.to_json() for cue in played.cues),
+        settlements=tuple(each.to_json() for each in played.settlements),
+    )
 
 
 def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -> Iterator[tuple[str, View]]:
@@ -164,19 +184,10 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
     while played.decision is not None:
         is_own = played.decision.seat == (wager.seat or 0)
         if not is_own and played.decision.kind in waited:
-            played.advance(_choose_answer(played.decision))
+            played.advance(choose_answer(played.decision))
             continue
         asked += is_own
-        question = Decision(
-            play_id=told.id,
-            kind=played.decision.kind,
-            options=played.decision.options if is_own else (),
-            seat=played.decision.seat,
-            display={"kind": "table", **played.decision.prompt},
-            costs=list_answer_costs(played.decision),
-            cues=tuple(cue.to_json() for cue in played.cues),
-            settlements=tuple(each.to_json() for each in played.settlements),
-        )
+        question = build_question(played, told, wager.seat or 0)
         view = apply_message(view, question)
         line = build_view_timeline(view, theme)
         assert line is not None
@@ -185,7 +196,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme, wager: Wager) -
         if not is_own:
             waited.add(question.kind)
         yield f"asks-{question.kind}-{asked}" if is_own else f"waits-{question.kind}", view
-        played.advance(_choose_answer(played.decision))
+        played.advance(choose_answer(played.decision))
     outcome = played.outcome
     assert outcome is not None
     cents = outcome.win_credits * UNIT_CENTS
