@@ -18,7 +18,6 @@ from egm.tournament.records import InstalledRules, TournamentMode
 from egm.tournament.rules import Machine as NamedMachine
 from egm.tournament.rules import Tournament, find_machine, list_violations, parse_rules
 from paytables import Game, PaytableError, load_game
-from paytables.companions import find_first_stakes
 from paytables.source import read_contents
 
 #: The name of the rules file in the state folder, from which staff install it.
@@ -90,35 +89,15 @@ def find_machine_fault(machine: Machine, rules: Tournament) -> str | None:
         return str(error)
     if named.denomination_cents not in machine.denominations_cents[game_id]:
         return f"{game_id} has no credit of {named.denomination_cents} here"
-    return _find_bet_fault(machine, named, game) or _find_game_fault(machine, game)
+    return _find_terms_fault(machine, named, game_id)
 
 
-def _find_bet_fault(machine: Machine, named: NamedMachine, game: Game) -> str | None:
+def _find_terms_fault(machine: Machine, named: NamedMachine, game_id: str) -> str | None:
     bet_cents, play = named.bet * named.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
-    return None if _has_wager(game, named.bet) else f"{game.id} has no wager of {named.bet} credits"
-
-
-def _has_wager(game: Game, credits_: int) -> bool:
-    """Return whether a player can stake exactly that number of credits: as a bet, or on a spot of a table."""
-    spots = {spot.id: spot for spot in game.rules.layout()}
-    if not spots:
-        return credits_ in game.bet_options
-    on_one_spot = any(
-        spot.open and spot.needs is None and credits_ in range(spot.least, spot.most + 1, spot.step)
-        for spot in spots.values()
-    )
-    return on_one_spot or credits_ in find_first_stakes(spots)
-
-
-def _find_game_fault(machine: Machine, game: Game) -> str | None:
-    if any(pool.game == game.id for pool in machine.component(Pools).by_id.values()):
-        return f"{game.id} is linked to a progressive level"
-    if game.prizes_in_kind():
-        return f"{game.id} has prizes in kind"
-    if game.rules.is_decided_by_wheel or game.rules.least_seats > 1:
-        return f"{game.id} cannot be played by one position alone"
+    if any(pool.game == game_id for pool in machine.component(Pools).by_id.values()):
+        return f"{game_id} is linked to a progressive level"
     return None
 
 

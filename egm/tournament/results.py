@@ -35,8 +35,8 @@ class _Collected:
     """The participant of each entry that is not void, and the machine that sold it."""
     void: set[tuple[int, str]] = field(default_factory=set)
     """The entries that were declared void, each with its participant."""
-    attempts: dict[tuple[int, int, str], _Attempt] = field(default_factory=dict)
-    """The last attempt at each round, by entry, round and participant."""
+    attempts: dict[tuple[int, int, str, str], _Attempt] = field(default_factory=dict)
+    """The last attempt at each round, by entry, round, participant and machine."""
     numbers: set[str] = field(default_factory=set)
     """The operator's numbers of the machines that had the rules installed."""
 
@@ -48,21 +48,26 @@ def derive_results(
     *,
     without: Collection[str] = (),
     renamed: Collection[int] = (),
+    ignored: Collection[tuple[int, int, str]] = (),
+    absent: Collection[tuple[int, int]] = (),
 ) -> Results:
     """Return the results of the tournament with these rules, whose file has this SHA-256.
 
     ``journals`` are the entries of each machine by the name to use in errors; every machine of the rules has one,
     except those with the operator's numbers ``without``. A round that never ended counts as interrupted. An entry
     that never played has failed its first round. The entries ``renamed`` were played under another name by those who
-    bought them. Raises :class:`ResultsError` if a journal is missing, an entry or a round occurs at two machines, or
-    an entry was played that nobody bought, or under another name.
+    bought them. The rounds ``ignored`` (entry, round, journal) were given by mistake and count for nothing; the rounds
+    ``absent`` (entry, round) were not played and have failed. Raises :class:`ResultsError` if a journal is missing, an
+    entry or a round occurs at two machines, an entry was played that nobody bought, or under another name, or there
+    is no such round to ignore or to fail.
     """
     collected = _Collected()
     for machine, entries in journals.items():
         _collect(collected, digest, machine, entries)
     _require_all_machines(rules, collected, without)
     attempts: dict[tuple[int, int], _Attempt] = {}
-    for (number, round_number, participant), attempt in collected.attempts.items():
+    _drop_ignored_rounds(collected, ignored)
+    for (number, round_number, participant, _), attempt in sorted(collected.attempts.items()):
         if (number, participant) in collected.void and collected.sold.get(number, ("",))[0] != participant:
             continue
         if number not in collected.sold:
@@ -77,7 +82,7 @@ def derive_results(
         attempts[number, round_number] = attempt if other is None else _choose_attempt(other, attempt)
     return Results(
         entries=tuple(
-            _build_entry(attempts, number, participant)
+            _build_entry(attempts, number, participant, absent)
             for number, (participant, _) in sorted(collected.sold.items())
         )
     )
@@ -100,7 +105,6 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
     """Add the sales and rounds of one machine's journal."""
     is_this_tournament = False
     sold: dict[int, str] = {}
-    attempts: dict[tuple[int, int, str], _Attempt] = {}
     for entry in entries:
         if not entry.kind.startswith("tournament."):
             continue
@@ -115,25 +119,24 @@ def _collect(collected: _Collected, digest: str, machine: str, entries: Iterable
         elif entry.kind == ENTRY_VOIDED.kind:
             collected.void.add((record["entry"], sold.pop(record["entry"])))
         for purse in _iter_purses(entry):
-            key = purse.entry, purse.round, purse.participant
-            attempts[key] = _Attempt(machine, purse, entry.time_utc)
-    _merge(collected, machine, sold, attempts)
-
-
-def _merge(
-    collected: _Collected,
-    machine: str,
-    sold: Mapping[int, str],
-    attempts: Mapping[tuple[int, int, str], _Attempt],
-) -> None:
-    """Merge the sales and rounds of one machine into those of the others."""
+            key = purse.entry, purse.round, purse.participant, machine
+            collected.attempts[key] = _Attempt(machine, purse, entry.time_utc)
     for number, participant in sold.items():
         if number in collected.sold:
             raise ResultsError(f"entry {number}: sold at {collected.sold[number][1]} and at {machine}")
         collected.sold[number] = participant, machine
-    for key, attempt in attempts.items():
-        other = collected.attempts.get(key)
-        collected.attempts[key] = attempt if other is None else _choose_attempt(other, attempt)
+
+
+def _drop_ignored_rounds(collected: _Collected, ignored: Collection[tuple[int, int, str]]) -> None:
+    """Remove the rounds (entry, round, journal) that were given by mistake. Raises ResultsError for an unknown one."""
+    for number, round_number, machine in ignored:
+        keys = [
+            key for key in collected.attempts if (key[0], key[1], key[3]) == (number, round_number, machine)
+        ]
+        if not keys:
+            raise ResultsError(f"entry {number}: {machine} has no round {round_number} of it to ignore")
+        for key in keys:
+            del collected.attempts[key]
 
 
 def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
@@ -151,12 +154,18 @@ def _choose_attempt(first: _Attempt, second: _Attempt) -> _Attempt:
     if _REPEATABLE.isdisjoint(endings):
         purse = first.purse
         raise ResultsError(
-            f"entry {purse.entry}: round {purse.round}: it ended at {first.machine} and at {second.machine}"
+            f"entry {purse.entry}: round {purse.round}: it ended at {first.machine} and at {second.machine}; if one"
+            f" was given by mistake, give --ignore {purse.entry}:{purse.round}:EXPORT"
         )
     return first if first.purse.ending not in _REPEATABLE else second
 
 
-def _build_entry(attempts: Mapping[tuple[int, int], _Attempt], number: int, participant: str) -> EntryResult:
+def _build_entry(
+    attempts: Mapping[tuple[int, int], _Attempt],
+    number: int,
+    participant: str,
+    absent: Collection[tuple[int, int]],
+) -> EntryResult:
     """Return the result of an entry: its rounds in order."""
     rounds: list[RoundResult] = []
     while (attempt := attempts.get((number, len(rounds) + 1))) is not None:
@@ -168,8 +177,6 @@ def _build_entry(attempts: Mapping[tuple[int, int], _Attempt], number: int, part
                 status=purse.ending or "interrupted",
             )
         )
-    return EntryResult(
-        entry=number,
-        participant=participant,
-        rounds=tuple(rounds) or (RoundResult(points=0, best_game=0, status="failed"),),
-    )
+    if not rounds or (number, len(rounds) + 1) in absent:
+        rounds.append(RoundResult(points=0, best_game=0, status="failed"))
+    return EntryResult(entry=number, participant=participant, rounds=tuple(rounds))

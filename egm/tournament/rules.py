@@ -21,6 +21,7 @@ from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfall
 from paytables import Depth, Game, PaytableError, analyse, load_game
+from paytables.companions import find_first_stakes
 from paytables.source import is_path
 
 #: How long the rules are public before the day of the start (s. 125).
@@ -285,6 +286,7 @@ def list_violations(rules: Tournament, today: date) -> list[Fault]:
         *_iter_fee_faults(rules),
         *_iter_return_faults(rules),
         *_iter_inequalities(rules),
+        *_iter_unsuitable_games(rules),
     )
     return _add_lines(rules, faults)
 
@@ -396,6 +398,30 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
         if game.id not in games and (problem := next(filter(None, problems), "")):
             yield build_fault(f"{where}.game", problem)
         games[game.id] = game
+
+
+def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
+    """Yield a fault for each machine whose game has not the wager, or cannot be played in a tournament."""
+    for n, machine in enumerate(rules.machines, 1):
+        game = _load_library_game(machine.game or rules.game)
+        if not _has_wager(game, machine.bet):
+            yield build_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
+        if game.prizes_in_kind():
+            yield build_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
+        if game.rules.is_decided_by_wheel or game.rules.least_seats > 1:
+            yield build_fault(f"machines[{n}].game", f"{game.id} cannot be played by one position alone")
+
+
+def _has_wager(game: Game, credits_: int) -> bool:
+    """Return whether a player can stake exactly that number of credits: as a bet, or on a spot of a table."""
+    spots = {spot.id: spot for spot in game.rules.layout()}
+    if not spots:
+        return credits_ in game.bet_options
+    on_one_spot = any(
+        spot.open and spot.needs is None and credits_ in range(spot.least, spot.most + 1, spot.step)
+        for spot in spots.values()
+    )
+    return on_one_spot or credits_ in find_first_stakes(spots)
 
 
 def find_machine(rules: Tournament, number: str) -> Machine | None:

@@ -6,8 +6,9 @@ game, if ties are decided by it, and ``status`` if it is not complete: ``interru
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -122,19 +123,17 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
         return Standings(ranked=(), refunded=tuple(sorted(everyone)), excluded=(), cancelled=True)
     entries = {each.entry: each for each in sorted(results.entries, key=lambda each: each.entry)}
     outcome = _Outcome()
-    playing = [*entries]
     groups: list[list[Standing]] = []
     scored_entries: list[list[EntryResult]] = []
-    for n, terms in enumerate(rules.rounds, 1):
-        scored = [entries[entry] for entry in playing if _score(rules, entries[entry], n, outcome)]
+    for scored, standings, qualified in _iter_rounds(rules, entries, outcome):
         scored_entries.append(scored)
-        standings = _list_best(rules, scored, n, outcome.points)
-        qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
         groups.append(standings[len(qualified) :])
-        playing = sorted(each.entry for each in qualified)
     for entry, result in entries.items():
         if len(result.rounds) > (played := outcome.rounds[entry]):
-            raise ResultsError(f"entry {entry}: round {played + 1}: it did not qualify for this round")
+            raise ResultsError(
+                f"entry {entry}: round {played + 1}: it did not qualify for this round; if it was given by mistake,"
+                f" derive the results again with --ignore {entry}:{played + 1}:EXPORT"
+            )
     _restore_other_entries(rules, groups, scored_entries, outcome)
     ranked = [*_number_ranks(groups)]
     if not ranked:  # every fee is refunded
@@ -144,6 +143,32 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
         refunded=tuple(sorted(outcome.refunded)),
         excluded=tuple(sorted(outcome.excluded)),
     )
+
+
+def _iter_rounds(
+    rules: Tournament, entries: Mapping[int, EntryResult], outcome: _Outcome
+) -> Iterator[tuple[list[EntryResult], list[Standing], list[Standing]]]:
+    """Yield for each round the entries that keep their rank, the standings, and those who go on to the next round."""
+    playing = [*entries]
+    for n, terms in enumerate(rules.rounds, 1):
+        scored = [entries[entry] for entry in playing if _score(rules, entries[entry], n, outcome)]
+        standings = _list_best(rules, scored, n, outcome.points)
+        qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
+        yield scored, standings, qualified
+        playing = sorted(each.entry for each in qualified)
+
+
+def rank_round(rules: Tournament, results: Results, number: int) -> tuple[list[Standing], list[Standing]]:
+    """Return the standings of one round, and those of them who go on to the next; equal results go on together.
+
+    Raises :class:`ResultsError` if the results up to this round do not fit the rules, or there is no such round.
+    """
+    _check_entries(rules, results)
+    entries = {each.entry: each for each in sorted(results.entries, key=lambda each: each.entry)}
+    rounds = islice(_iter_rounds(rules, entries, _Outcome()), number - 1, number)
+    for _, standings, qualified in rounds:
+        return standings, qualified
+    raise ResultsError(f"round {number}: the rules have {len(rules.rounds)}")
 
 
 def _restore_other_entries(
@@ -197,7 +222,10 @@ def _score(rules: Tournament, result: EntryResult, n: int, outcome: _Outcome) ->
     """
     where = f"entry {result.entry}: round {n}"
     if len(result.rounds) < n:
-        raise ResultsError(f"{where}: its result is missing")
+        raise ResultsError(
+            f"{where}: its result is missing; if it was not played, derive the results again with"
+            f" --absent {result.entry}:{n}"
+        )
     found = result.rounds[n - 1]
     outcome.rounds[result.entry] = n
     if found.status == "interrupted" and rules.interrupted == "replay":

@@ -62,7 +62,10 @@ class Commission(Strict):
 
     def words(self, code: str) -> str:
         """Return the text on the commission that follows the bet's odds, in one language."""
-        texts = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}
+        texts = {
+            "en": ", less 1 credit for each {0} staked or part of them",
+            "fr": ", moins 1 crédit par {0} misés ou fraction de {0}",
+        }
         return texts[code].format(self.per)
 
 

@@ -265,7 +265,9 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
 
 
 def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
-    """Return the lines of a decision's description: text, amount and style."""
+    """Return the lines of a decision's description: text, amount and style; none where another seat decides."""
+    if not decision.options:
+        return []
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     spot, added = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
     about = spot or added

@@ -197,7 +197,7 @@ def _event_of(form_id):
         ("nothing", "rules_are_lawful"),
         (describe_machine(('"7"', '"8"')), "rules_describe_the_machine"),
         (describe_machine(game="jacks-or-better-9-6"), "rules_describe_the_machine"),
-        (describe_machine(bet=7), "rules_describe_the_machine"),
+        (describe_machine(bet=7), "rules_are_lawful"),
     ],
     ids=[
         "late",

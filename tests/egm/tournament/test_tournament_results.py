@@ -11,6 +11,7 @@ from rigs.lies import found_in, raws, without
 from rigs.tournament import FEE_CENTS, Hall, describe_machine
 
 from egm.kernel.events import EventType, State
+from egm.testing.machine import ScriptedChance
 from egm.tournament.results import derive_results
 from egm.tournament.rules import parse_rules
 from egm.tournament.standings import ResultsError
@@ -19,6 +20,8 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
 
+#: Stops of maple-classic that pay.
+WON = (23, 7, 5)
 GAMES = 20
 RULES = describe_machine(
     ('"A-102"', '"8"'),
@@ -329,6 +332,96 @@ def test_a_round_recorded_for_another_name_counts_once_somebody_has_confirmed_it
     assert (entry.participant, entry.rounds[0].status) == ("P-07", "complete")
     for hall in halls:
         hall.room.close()
+
+
+#: Two rounds of one game each; one participant goes on.
+TWO_ROUNDS = describe_machine(
+    ('"A-102"', '"8"'),
+    ("games = 100", "games = 1"),
+    ("minutes = 20", "games = 1"),
+    ("advance = 2", "advance = 1"),
+    ("participants_min = 3", "participants_min = 2"),
+)
+
+
+@pytest.fixture
+def tied(tmp_path):
+    """Two entries with equal results after the first round, and the export of their machine."""
+    hall = Hall(tmp_path, TWO_ROUNDS, chance=ScriptedChance(*WON * 8)).enter()
+    assert hall.sell(1, "P-1") is None
+    assert hall.sell(2, "P-2", start="later") is None
+    hall.open_play().play_round()
+    assert hall.begin(2, "P-2", 1) is None
+    hall.play_round()
+    yield hall
+    hall.room.close()
+
+
+def export_of(hall):
+    hall.room.close()
+    path = hall.folder / "export.jsonl"
+    run("audit", "export", "--state", hall.file, path)
+    return path
+
+
+def refuse(*arguments):
+    refused = CliRunner().invoke(main, [str(each) for each in arguments])
+    assert refused.exit_code == 1, refused.output
+    return refused.output
+
+
+@pytest.mark.requirement("L-05")
+def test_the_standings_of_a_round_say_who_goes_on_and_an_absent_entry_has_failed(tied):
+    assert tied.begin(1, "P-1", 2) is None
+    tied.play_round()
+    export, results = export_of(tied), tied.folder / "results.json"
+    rules, given = tied.rules.path, ("--without", "8")
+    after_first = json.loads(run("tournament", "standings", rules, export, *given, "--json"))
+    assert [(row["rank"], row["entry"], row["goes_on"]) for row in after_first["standings"]] == [
+        (1, 1, "yes"),
+        (1, 2, "yes"),
+    ]
+    assert "Round 2: 2 participants" in run("tournament", "standings", rules, export, *given)
+    run("tournament", "results", rules, results, export, *given)
+    assert "--absent 2:2" in refuse("tournament", "settle", rules, results)
+    results.unlink()
+    run("tournament", "results", rules, results, export, *given, "--absent", "2:2")
+    settled = json.loads(run("tournament", "settle", rules, results, "--json"))
+    assert [row["entry"] for row in settled["standings"]] == [1, 2]
+    assert "'2' is not ENTRY:ROUND" in refuse(
+        "tournament", "standings", rules, export, *given, "--absent", "2"
+    )
+
+
+@pytest.mark.requirement("L-05")
+def test_a_round_that_was_given_by_mistake_counts_for_nothing_once_staff_say_so(tied):
+    assert tied.begin(9, "P-9", 1) is None
+    assert tied.end("failed") is None
+    export, results = export_of(tied), tied.folder / "results.json"
+    rules, given = tied.rules.path, ("--without", "8")
+    assert "its sale is in none" in refuse("tournament", "results", rules, results, export, *given)
+    run("tournament", "results", rules, results, export, *given, "--ignore", f"9:1:{export}")
+    assert [each["entry"] for each in json.loads(results.read_text())["entries"]] == [1, 2]
+    assert "has no round 3 of it to ignore" in refuse(
+        "tournament", "standings", rules, export, *given, "--ignore", f"9:3:{export}"
+    )
+
+
+@pytest.mark.requirement("L-08")
+@pytest.mark.parametrize(
+    ("game", "bet", "denomination_cents", "why"),
+    [
+        ("maple-classic", 99, 5, "maple-classic has no wager of 99 credits"),
+        ("quebec-texas-holdem-room", 160, 25, "cannot be played by one position alone"),
+        ("monaco-chemin-de-fer", 20, 100, "cannot be played by one position alone"),
+    ],
+)
+def test_rules_of_a_game_that_no_machine_could_install_are_refused_before_they_are_published(
+    tmp_path, game, bet, denomination_cents, why
+):
+    rules = tmp_path / "rules.toml"
+    rules.write_text(describe_machine(game=game, bet=bet, denomination_cents=denomination_cents))
+    assert why in refuse("tournament", "check", rules, "--today", "2027-02-01")
 
 
 def test_results_of_false_or_other_journals_are_refused(tmp_path):

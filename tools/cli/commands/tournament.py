@@ -1,9 +1,10 @@
 """``egm tournament``: the rules of a tournament, its results and its settlement (Québec by-law, ss. 123 to 127)."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,7 +15,7 @@ from egm.tournament.notice import LANGUAGES, build_notice
 from egm.tournament.results import derive_results
 from egm.tournament.rules import Tournament, list_violations, read_rules
 from egm.tournament.settlement import Settlement, settle
-from egm.tournament.standings import read_results
+from egm.tournament.standings import Results, rank_round, read_results
 from meters import JournalError, StoredEntry
 from meters.entry import decode
 from meters.export import ExportReader
@@ -92,6 +93,8 @@ def check(rules_file: Path, today: datetime | None) -> None:
     echo(f"At every number of entries from {least} to {most}, at least 30 % of the fees are returned.")
     published = "not stated yet" if rules.published is None else str(rules.published)
     echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {published}.")
+    if rules.starts.date() < _choose_day(today):
+        echo("The day of the start is over: no machine enters this tournament any more.")
 
 
 @command.command()
@@ -109,49 +112,144 @@ def notice(rules_file: Path, language: str, today: datetime | None) -> None:
     echo(build_notice(_require_lawful(rules_file, today), language), nl=False)
 
 
+def _parse_round(text: str, form: str) -> tuple[int, int, str]:
+    """Return the entry, the round and the export in a text such as ``4:2:machine-a.jsonl``; "" without an export.
+
+    Raises ClickException if it does not have the form, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
+    """
+    parts = text.split(":", form.count(":"))
+    if len(parts) != form.count(":") + 1 or not all(each.isascii() and each.isdigit() for each in parts[:2]):
+        raise click.ClickException(f"{text!r} is not {form}")
+    return int(parts[0]), int(parts[1]), "".join(parts[2:])
+
+
+_derived = [
+    click.option(
+        "--without",
+        metavar="NUMBER",
+        multiple=True,
+        help="A machine of the rules that took no part, by its operator's number; repeat for more.",
+    ),
+    click.option(
+        "--renamed",
+        metavar="ENTRY",
+        type=WholeNumber(min=1),
+        multiple=True,
+        help="An entry that its buyer played under another name than it was sold to; repeat for more.",
+    ),
+    click.option(
+        "--ignore",
+        "ignored",
+        metavar="ENTRY:ROUND:EXPORT",
+        multiple=True,
+        help="A round that was given by mistake, and counts for nothing; repeat for more.",
+    ),
+    click.option(
+        "--absent",
+        metavar="ENTRY:ROUND",
+        multiple=True,
+        help="A round that its entry did not play, and has failed; repeat for more.",
+    ),
+]
+
+
+def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options by which staff correct what the journals say of a tournament."""
+    for option in reversed(_derived):
+        function = option(function)
+    return function
+
+
 @command.command()
 @click.argument("rules_file", metavar="RULES", type=_FILE)
 @click.argument("results_file", metavar="RESULTS", type=_FILE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
-@click.option(
-    "--without",
-    metavar="NUMBER",
-    multiple=True,
-    help="A machine of the rules that took no part, by its operator's number; repeat for more.",
-)
-@click.option(
-    "--renamed",
-    metavar="ENTRY",
-    type=WholeNumber(min=1),
-    multiple=True,
-    help="An entry that its buyer played under another name than it was sold to; repeat for more.",
-)
-def results(
-    rules_file: Path,
-    results_file: Path,
-    exports: tuple[Path, ...],
-    without: tuple[str, ...],
-    renamed: tuple[int, ...],
-) -> None:
+@_add_derivation_options
+def results(rules_file: Path, results_file: Path, exports: tuple[Path, ...], **corrections: Any) -> None:
     """Write RESULTS, which `settle` reads, from the exported journals of all machines of the tournament of RULES.
 
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
     refused. The machines must have had this very RULES file installed.
     """
+    derived = _derive(_read_rules(rules_file), rules_file, exports, corrections)
+    text = derived.model_dump_json(indent=2) + "\n"
+    sold = format_count(len(derived.entries), "entry", "entries")
+    write_result(results_file, text, f"{sold}; try: egm tournament settle {rules_file} {results_file}")
+
+
+@command.command("standings")
+@click.argument("rules_file", metavar="RULES", type=_FILE)
+@click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE)
+@click.option("--round", "number", type=WholeNumber(min=1), default=1, show_default=True, help="The round.")
+@_add_derivation_options
+@add_form_options
+def standings_(
+    rules_file: Path, exports: tuple[Path, ...], number: int, *, form: Form, **corrections: Any
+) -> None:
+    """Print the standings of a round and who goes on to the next one, from the exported journals of all machines.
+
+    Participants with equal results go on together, so that more can go on than the rules say.
+    """
     rules = _read_rules(rules_file)
+    derived = _derive(rules, rules_file, exports, corrections)
+    try:
+        ranked, qualified = rank_round(rules, derived, number)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
+    names = {each.participant for each in qualified}
+    table = Table(
+        (
+            number_column("rank"),
+            Column("participant"),
+            number_column("entry"),
+            number_column("points"),
+            Column("goes on", "goes_on"),
+        ),
+        [
+            (s.rank, s.participant, s.entry, s.points, "yes" if s.participant in names else "no")
+            for s in ranked
+        ],
+        empty="nobody has a rank",
+    )
+    is_last = number == len(rules.rounds)
+    after = (
+        "This is the last round."
+        if is_last
+        else f"Round {number + 1}: {format_count(len(names), 'participant')}."
+    )
+    show(
+        form,
+        table,
+        document={"round": number, "standings": table.document()},
+        before=rules.name.en,
+        after=after,
+    )
+
+
+def _derive(
+    rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: Mapping[str, Any]
+) -> Results:
+    """Return the results from verified exports. Raises ClickException."""
     digest = hashlib.sha256(read_contents(rules_file)).hexdigest()
+    ignored = [_parse_round(each, "ENTRY:ROUND:EXPORT") for each in corrections["ignored"]]
+    absent = [_parse_round(each, "ENTRY:ROUND")[:2] for each in corrections["absent"]]
     try:
         for path in exports:
             _verify_export(path)
-        journals = {str(path): _iter_entries(path) for path in exports}
-        derived = derive_results(rules, digest, journals, without=without, renamed=renamed)
+        derived = derive_results(
+            rules,
+            digest,
+            {str(path): _iter_entries(path) for path in exports},
+            without=corrections["without"],
+            renamed=corrections["renamed"],
+            ignored=ignored,
+            absent=absent,
+        )
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
     if not derived.entries:
         raise click.ClickException(f"no entry of {rules_file} was sold in these journals")
-    text = derived.model_dump_json(indent=2) + "\n"
-    sold = format_count(len(derived.entries), "entry", "entries")
-    write_result(results_file, text, f"{sold}; try: egm tournament settle {rules_file} {results_file}")
+    return derived
 
 
 def _verify_export(path: Path) -> None:
