@@ -12,7 +12,7 @@ import pytest
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
 from tools.dev.conformance.page import FOLDER, LEFT, pages
 from tools.dev.conformance.requirements import load
-from tools.dev.freshness import deliver
+from tools.dev.freshness import write_or_check_pages
 from tools.lab.markdown import format_table
 
 PYPROJECT = """
@@ -179,10 +179,10 @@ def test_a_stale_page_is_refused_with_the_difference_and_left_alone(tmp_path):
     path = tmp_path / "PAGE.md"
     path.write_text("old\n")
     with pytest.raises(click.ClickException, match=r"(?s)PAGE.md is stale.*-old.*\+new.*make pages"):
-        deliver({path: "new\n"}, check=True, verb="make pages")
+        write_or_check_pages({path: "new\n"}, check=True, verb="make pages")
     assert path.read_text() == "old\n"
-    deliver({path: "new\n"}, check=False, verb="make pages")
-    deliver({path: "new\n"}, check=True, verb="make pages")
+    write_or_check_pages({path: "new\n"}, check=False, verb="make pages")
+    write_or_check_pages({path: "new\n"}, check=True, verb="make pages")
     assert path.read_text() == "new\n"
 
 

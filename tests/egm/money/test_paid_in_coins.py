@@ -23,7 +23,7 @@ from egm.testing.service_menu import Menu
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted, mark_of, rewrite_chain
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 KEY = MachineKey(bytes(range(32)))
 
@@ -250,7 +250,7 @@ def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_firs
 
 # ------------------------------------------------------------------------------------------ lies about it
 def findings(entries):
-    report = Auditor(Shelf()).run(rewrite_chain(entries, KEY, mark_of(entries[0])))
+    report = Auditor(Shelf()).run(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return {finding.sequence for finding in report.findings}
 
 
@@ -288,7 +288,7 @@ def test_a_lie_about_the_coins_is_named(tmp_path, coins_first, kind, path, what)
     room = cashed_out(tmp_path, coins_first)
     hopper_pays(room, 2)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    honest = adopted(list(room.journal.iter_bodies()), KEY)
+    honest = adopt_entries(list(room.journal.iter_bodies()), KEY)
     room.close()
     assert findings(honest) == set()
     entries = json.loads(json.dumps(honest))

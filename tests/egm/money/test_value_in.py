@@ -11,7 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
 from egm.money.value_in import list_wanted_bills, list_wanted_coins, should_accept_tickets
 from egm.testing.machine import MachineRig
-from tools.dev.lies import adopted
+from tools.dev.lies import adopt_entries
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(room, stop):
     room.engine.handle(event, **values)
     assert not room.ledger.may_order()
     room.ledger.stack_ordered(Note(500), 0)
-    entries = adopted(list(room.journal.iter_bodies()), KEY)
+    entries = adopt_entries(list(room.journal.iter_bodies()), KEY)
     assert "is not allowed while the machine is" in found_in(entries)[len(entries)]
     earlier = [without_terms(raw) for raw in entries]  # earlier versions did not ask again
     assert len(entries) not in found_in(earlier)

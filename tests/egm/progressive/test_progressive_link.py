@@ -34,7 +34,7 @@ from paytables import load_game
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.cli import main
-from tools.dev.lies import adopted, mark_of, rewrite_chain
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 LEVELS = (
     LevelSlot(game="three-levels", level="top", kind=Kind.LINKED, stakes={"50": "TOP"}),
@@ -436,12 +436,12 @@ def test_a_controller_restored_from_a_copy_older_than_a_hit_is_told_the_hit_agai
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
     shelf = Shelf((GAME.parent,))
     assert Auditor(shelf).run(bodies).findings == []
-    entries = adopted(bodies, KEY)
+    entries = adopt_entries(bodies, KEY)
     [behind] = [entry for entry in entries if entry["kind"] == "progressive.behind"]
     [(_, told)] = behind["state"].items()
     for lie in ({}, {"claim:other": told}, {claim: told | {"amount_cents": 1} for claim in behind["state"]}):
         lied = [entry | {"state": lie} if entry is behind else entry for entry in entries]
-        assert Auditor(shelf).run(rewrite_chain(lied, KEY, mark_of(entries[0]))).findings
+        assert Auditor(shelf).run(rewrite_chain(lied, KEY, compute_journal_tag(entries[0]))).findings
 
 
 def test_a_machine_whose_memory_was_cleared_goes_on_counting_where_its_controller_is(tmp_path, controller):

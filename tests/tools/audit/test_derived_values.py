@@ -22,13 +22,13 @@ from egm.testing.machine import MachineRig, ScriptedChance
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from tools.audit.rules import BY_KIND, Differs, Facts
-from tools.dev.lies import mark_of
+from tools.dev.lies import compute_journal_tag
 
 
 def entry(entries, kind, **more):
     """One more entry of a kind, at the end."""
     return {
-        "id": f"{kind}-{len(entries) + 1}-{mark_of(entries[0])}",
+        "id": f"{kind}-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": kind,
         "time": entries[-1]["time"],
         **more,
@@ -136,7 +136,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
     }
     raw = entry(played, "options.changed", record=whole, state={"options": whole["after"]})
     ledger, facts = Ledger(), Facts()
-    facts.mark = mark_of(played[0])
+    facts.mark = compute_journal_tag(played[0])
     ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}
     read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))
     if is_right:

@@ -11,7 +11,7 @@ from egm.testing.machine import MachineRig, ScriptedChance
 from paytables.definition import read_source
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted
+from tools.dev.lies import adopt_entries
 
 OWN = "my-own-game"
 
@@ -43,7 +43,7 @@ def test_nothing_but_the_export_is_needed_and_which_definition_it_was_is_pointed
 @pytest.mark.requirement("E-13")
 def test_another_text_under_its_digest_is_no_definition(played):
     """Nor does one that pays otherwise make another outcome of the draws."""
-    entries = adopted(played, KEY)
+    entries = adopt_entries(played, KEY)
     start = next(raw for raw in entries if raw["kind"] == "game.start")
     key = next(key for key in start["state"] if key.startswith("definition:"))
     text = zlib.decompress(base64.b85decode(start["state"][key])).decode()

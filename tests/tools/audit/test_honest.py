@@ -21,7 +21,7 @@ from egm.testing.machine import MachineRig
 from egm.tickets.numbers import prepend_system_number
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.liars import play
+from tools.dev.liars import run_lies
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
 
@@ -53,7 +53,7 @@ def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
     assert room.credit_cents == (1234 if stacked else 0)
     bodies = honest(room)
     room.close()
-    assert play([bodies], Shelf(), lies=60, seed=3).undetected == []
+    assert run_lies([bodies], Shelf(), lies=60, seed=3).undetected == []
 
 
 @pytest.mark.requirement("E-13", "N-02")

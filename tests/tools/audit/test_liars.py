@@ -26,15 +26,15 @@ from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
+from tools.dev.liars import WITNESSED, Score, classify_subject, find_listed_gap, run_lies
 from tools.dev.lies import (
     REMOVED_LAST,
     Liar,
     Lie,
-    adopted,
+    adopt_entries,
+    compute_journal_tag,
     is_last_at_its_position,
-    leaves,
-    mark_of,
+    iter_leaves,
     rewrite_chain,
 )
 
@@ -149,7 +149,7 @@ def honest(tmp_path_factory):
 
 
 def test_a_lie_that_matters_is_named_or_its_witness_stated(honest):
-    score = play(honest, Shelf(), lies=300, seed=1)
+    score = run_lies(honest, Shelf(), lies=300, seed=1)
     _is_won(score, 300)
 
 
@@ -170,9 +170,9 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
     """Each field of each kind, once: what is typed and held against nothing stands in the list, by name."""
     tried, unfounded = set(), set()
     for bodies in honest:
-        entries = adopted(bodies, KEY)
+        entries = adopt_entries(bodies, KEY)
         for at, raw in enumerate(entries):
-            for path, value in list(leaves(raw)):
+            for path, value in list(iter_leaves(raw)):
                 told, field = otherwise(value), Lie(at + 1, raw["kind"], path, "").field
                 sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
                 if told is None or sort in tried or raw["kind"] == "checkpoint" or path[0] == "sequence":
@@ -184,37 +184,41 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
                     part = part[step]
                 part[path[-1]] = told
                 journal = [*entries[:at], altered, *entries[at + 1 :]]
-                if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0]))).wrong:
+                if (
+                    not Auditor(Shelf())
+                    .run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
+                    .wrong
+                ):
                     lie = Lie(at + 1, raw["kind"], path, "altered")
-                    unfounded |= set() if witnessed(touches(lie, raw), lie) else {sort}
+                    unfounded |= set() if find_listed_gap(classify_subject(lie, raw), lie) else {sort}
     assert len(tried) > 150
     assert unfounded == set()
 
 
-WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "told twice", "invented")
+WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "repeated", "invented")
 
 
 def test_every_way_of_lying_is_told_and_kinds_that_no_journal_has_are_made_up(honest):
     """Two fields that agree, voids, states, and entries of every declared kind."""
-    liar, told, made_up = Liar(adopted(honest[0], KEY), 5), set(), set()
+    liar, told, made_up = Liar(adopt_entries(honest[0], KEY), 5), set(), set()
     for _ in range(1500):
-        lie, _ = liar.tell()
+        lie, _ = liar.make_lie()
         told |= {way for way in WAYS if lie.what.endswith(way)}
         if lie.what == "made up":
             made_up.add(lie.kind)
     assert told == set(WAYS)
-    assert len(made_up - {raw["kind"] for raw in adopted(honest[0], KEY)}) > 60
+    assert len(made_up - {raw["kind"] for raw in adopt_entries(honest[0], KEY)}) > 60
 
 
 def test_what_is_made_up_is_as_the_rules_ask(honest):
     """The liar has read them: many an entry that he makes up passes its rule, and some other thing names it."""
-    entries = adopted(honest[0], KEY)
+    entries = adopt_entries(honest[0], KEY)
     liar = Liar(entries, 6)
     passed = set()
     while len(passed) < 12:
-        lie, told = liar.tell()
+        lie, told = liar.make_lie()
         if lie.what == "made up":
-            report = Auditor(Shelf()).run(rewrite_chain(told, KEY, liar.mark))
+            report = Auditor(Shelf()).run(rewrite_chain(told, KEY, liar.journal_tag))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
     assert passed
@@ -222,7 +226,7 @@ def test_what_is_made_up_is_as_the_rules_ask(honest):
 
 @pytest.mark.slow
 def test_five_thousand_lies(honest):
-    _is_won(play(honest, Shelf(), lies=5000, seed=2), 5000)
+    _is_won(run_lies(honest, Shelf(), lies=5000, seed=2), 5000)
 
 
 def _is_won(score: Score, lies: int) -> None:
@@ -238,23 +242,23 @@ def _is_won(score: Score, lies: int) -> None:
 
 def test_a_journal_that_is_not_honest_is_no_place_for_a_liar(honest):
     with pytest.raises(ValueError, match="not honest"):
-        play([[*honest[0][:3], *honest[0][4:]]], Shelf(), lies=1, seed=1)
+        run_lies([[*honest[0][:3], *honest[0][4:]]], Shelf(), lies=1, seed=1)
 
 
 def test_what_a_lie_touches_and_who_witnesses_it():
     bill = {"transfers": [["world:bill", "credit:1:cashable", 500]], "record": {"amount_cents": 500}}
-    assert touches(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
-    assert touches(Lie(2, "bill.in", (), "removed"), bill) == "money"
-    assert touches(Lie(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {}) == "outcome"
-    assert touches(Lie(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
-    assert touches(Lie(2, "key.turned", ("record", "key"), ""), {}) == "other"
-    assert witnessed("money", Lie(2, "bill.in", ("transfers", 0, 2), "")) is None, (
+    assert classify_subject(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
+    assert classify_subject(Lie(2, "bill.in", (), "removed"), bill) == "money"
+    assert classify_subject(Lie(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {}) == "outcome"
+    assert classify_subject(Lie(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
+    assert classify_subject(Lie(2, "key.turned", ("record", "key"), ""), {}) == "other"
+    assert find_listed_gap("money", Lie(2, "bill.in", ("transfers", 0, 2), "")) is None, (
         "money is nobody else's to find"
     )
-    for what in ("removed", "told twice", "invented"):
+    for what in ("removed", "repeated", "invented"):
         for kind in ("bill.in", "game.end", "voucher.out", "handpay.reset", "game.void"):
-            assert witnessed("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
-        assert witnessed("ruling", Lie(2, "dispute.decided", (), what)) is not None
+            assert find_listed_gap("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
+        assert find_listed_gap("ruling", Lie(2, "dispute.decided", (), what)) is not None
     assert all(row.witness and row.why for row in WITNESSED)
 
 
@@ -279,8 +283,8 @@ def test_a_void_left_out_is_named_by_what_follows_it_and_otherwise_is_the_journa
     lied = json.loads(json.dumps(entries))
     lied[void]["state"][f"table:{'0' * 64}"] = None
     assert "the table of another game" in found_in(lied)[void + 1]
-    assert witnessed("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
-    assert witnessed("money", Lie(void + 1, "game.void", (), "removed")) is None
+    assert find_listed_gap("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
+    assert find_listed_gap("money", Lie(void + 1, "game.void", (), "removed")) is None
 
 
 @pytest.mark.requirement("E-13")
@@ -325,14 +329,14 @@ def of_two(tmp_path_factory):
 @pytest.mark.requirement("E-13", "O-06")
 @pytest.mark.parametrize("told", [3, 17, 0, None])
 def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
-    entries = adopted(of_two, KEY)
+    entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
         dims = {key: value for key, value in raw.get("dims", {}).items() if key != "position"}
         dims |= {} if told is None else {"position": told}
         if dims != raw.get("dims", {}):
             journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
-            report = Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0])))
+            report = Auditor(Shelf()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
             passed |= set() if report.wrong else {at}
     before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
     assert passed <= before_a_start
@@ -341,27 +345,27 @@ def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
 @pytest.mark.requirement("E-13", "O-06")
 def test_another_position_is_named_or_its_witness_stated(of_two):
     """What the first position alone says is named; what moves no money may be another's, as is stated."""
-    entries = adopted(of_two, KEY)
+    entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
         if (position := raw.get("dims", {}).get("position")) is not None:
             altered = raw | {"dims": raw["dims"] | {"position": 3 - position}}
             journal = [*entries[:at], altered, *entries[at + 1 :]]
-            if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0]))).wrong:
+            if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, compute_journal_tag(entries[0]))).wrong:
                 passed.add(raw["kind"])
                 lie = Lie(at + 1, raw["kind"], ("dims", "position"), "")
-                assert witnessed(touches(lie, raw), lie) is not None, raw
+                assert find_listed_gap(classify_subject(lie, raw), lie) is not None, raw
     assert not passed & {"power.up", "self_test.passed", "chance.rng_reseeded", "game.end", "service.call"}
     assert passed <= {"bill.returned", "tickets.checked", "key.turned"}
 
 
 def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
-    assert play([of_two], Shelf(), lies=150, seed=4).undetected == []
+    assert run_lies([of_two], Shelf(), lies=150, seed=4).undetected == []
 
 
 def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
     """It records no terms at its start, and so does not say which positions there are."""
-    entries = adopted(of_two, KEY)
+    entries = adopt_entries(of_two, KEY)
     earlier = [without_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
     assert not [why for why in found_in(earlier).values() if "position" in why]
 

@@ -39,7 +39,7 @@ from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
 from paytables import Bet
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted
+from tools.dev.lies import adopt_entries
 
 #: Draws with which one game is won, and no game that is left out or repeated wins exactly its stake.
 SEEDS = {REEL: 8, TABLE: 1, CARDS: 7, RAISED: 7, SHOE: 6}
@@ -120,7 +120,7 @@ def journals(tmp_path_factory):
         play(room, game, 5)
         bodies = list(room.journal.iter_bodies())
         room.close()
-        return adopted(bodies, KEY)
+        return adopt_entries(bodies, KEY)
 
     return {game: write(game) for game in GAMES}
 

@@ -41,7 +41,7 @@ from meters.entry import decode
 from tools.audit.jobs import JobError
 from tools.audit.plain_games import PlainGames
 from tools.cli import main
-from tools.dev.lies import Liar, adopted, mark_of, rewrite_chain
+from tools.dev.lies import Liar, adopt_entries, compute_journal_tag, rewrite_chain
 
 
 @pytest.fixture(scope="module")
@@ -116,14 +116,14 @@ def test_batches_of_any_size_leave_the_same(bodies, monkeypatch, entries):
 
 
 @pytest.mark.requirement("E-13")
-@pytest.mark.parametrize("lies", [12, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lies", [12, pytest.param(300, marks=pytest.journal_tag.slow)])
 def test_every_lie_gives_the_same_report_in_either_way(bodies, monkeypatch, lies):
     """Lies sealed with the machine's key, so that no hash gives them away."""
-    entries = adopted(bodies, KEY)
+    entries = adopt_entries(bodies, KEY)
     liar, wrong = Liar(entries, 11), 0
     for _ in range(lies):
-        _, told = liar.tell()
-        lied = list(rewrite_chain(told, KEY, liar.mark))
+        _, told = liar.make_lie()
+        lied = list(rewrite_chain(told, KEY, liar.journal_tag))
         report, fast = audit(lied)
         by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
         assert report == by_entry
@@ -195,7 +195,7 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
         *(n for n in range(starts[-3], len(entries)) if n not in disabled),
     ]
     lied = ordered(entries, order)
-    lied = list(rewrite_chain(lied, KEY, mark_of(lied[0])))
+    lied = list(rewrite_chain(lied, KEY, compute_journal_tag(lied[0])))
     report, by_entry = audit(lied)[0], audit_entry_by_entry(lied, monkeypatch)[0]
     assert report == by_entry
     named = [each["entry"] for each in json.loads(report)["findings"] if "is not offered" in each["why"]]
@@ -206,8 +206,8 @@ def test_a_plain_game_that_a_host_had_disabled_is_named(tmp_path, monkeypatch):
 @pytest.mark.requirement("E-13")
 def test_two_processes_report_the_same_of_an_honest_and_of_a_lying_machine(bodies, monkeypatch):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
-    liar = Liar(adopted(bodies, KEY), 4)
-    journals = [bodies, *(list(rewrite_chain(liar.tell()[1], KEY, liar.mark)) for _ in range(3))]
+    liar = Liar(adopt_entries(bodies, KEY), 4)
+    journals = [bodies, *(list(rewrite_chain(liar.make_lie()[1], KEY, liar.journal_tag)) for _ in range(3))]
     for journal in journals:
         report, one = audit(journal)
         report_of_two, two = audit(journal, jobs=2)

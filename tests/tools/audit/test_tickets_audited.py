@@ -8,7 +8,7 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted, mark_of, rewrite_chain
+from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 
 @pytest.fixture
@@ -42,10 +42,11 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(room, tmp_path, cha
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    raws = adopted(bodies, key)
+    raws = adopt_entries(bodies, key)
     change(*(raw["record"] for raw in raws if raw["kind"] == "voucher.in"))
     told = [
-        finding.why for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, mark_of(raws[0]))).findings
+        finding.why
+        for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, compute_journal_tag(raws[0]))).findings
     ]
     assert [found in why for why in told] == ([True] if found else []), told
 
@@ -59,11 +60,12 @@ def test_a_ticket_comes_in_with_the_amount_it_went_out_with(room, tmp_path):
     (tmp_path / "liar").mkdir()
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")
     with open_view(tmp_path) as view:
-        raws = adopted(list(view.iter_bodies()), key)
+        raws = adopt_entries(list(view.iter_bodies()), key)
     first, second = (raw["record"] for raw in raws if raw["kind"] == "voucher.in")
     first["commitment"], second["commitment"] = second["commitment"], first["commitment"]
     told = [
-        finding.why for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, mark_of(raws[0]))).findings
+        finding.why
+        for finding in Auditor(Shelf()).run(rewrite_chain(raws, key, compute_journal_tag(raws[0]))).findings
     ]
     assert told == [
         "the ticket was issued with 2000 cents, not 1000",

@@ -23,7 +23,7 @@ from tools.audit.conduct import ConductAudit
 from tools.audit.rules import RULES, Differs, Facts, find_rules
 from tools.audit.rules.pattern import Scope
 from tools.audit.rules.states import derive_machine_state, is_within
-from tools.dev.lies import mark_of
+from tools.dev.lies import compute_journal_tag
 
 SINCE = "2026-01-01T00:00:00+00:00"
 #: Something that makes the machine be in a state.
@@ -176,7 +176,7 @@ def test_no_defect_is_believed_because_it_was_written_down(voided):
     failed = next(at for at, raw in enumerate(voided) if raw["kind"] == "chance.failed")
     fault = {"since": SINCE, "locks": True, "cleared_by": "technician", "detail": "made up"}
     made_up = {
-        "id": f"fault.raised-{failed + 1}-{mark_of(voided[0])}",
+        "id": f"fault.raised-{failed + 1}-{compute_journal_tag(voided[0])}",
         "kind": "fault.raised",
         "time": voided[failed]["time"],
         "record": {"code": "game_defective", "detail": "made up"},
@@ -261,7 +261,7 @@ def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
     assert room.records("protection.reminder")
     entries = raws(room)
     read = {
-        "id": f"protection.acknowledged-{len(entries) + 1}-{mark_of(entries[0])}",
+        "id": f"protection.acknowledged-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": "protection.acknowledged",
         "time": entries[-1]["time"],
         "record": {"kind": "time_limit"},

@@ -1,4 +1,4 @@
-"""``python -m tools.dev world``: a whole house on one virtual time, held to the cent; failures are shrunk."""
+"""``python -m tools.dev world``: simulate a venue in virtual time, reconcile all money and shrink failures."""
 
 import tempfile
 import time
@@ -15,33 +15,37 @@ from tools.dev.simulation.shrink import attempt, read, shrink, write
 
 @click.command()
 @click.option(
-    "--seed", default=1, show_default=True, type=int, help="of the first world; each seed is one world"
+    "--seed", default=1, show_default=True, type=int, help="seed of the first world; each seed is one world"
 )
 @click.option(
     "--worlds",
     default=1,
     show_default=True,
     type=WholeNumber(min=1),
-    help="how many worlds, with consecutive seeds",
+    help="number of worlds, with consecutive seeds",
 )
-@click.option("--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="in each world")
-@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="of its power, in each world")
+@click.option(
+    "--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="actions in each world"
+)
+@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="power cuts in each world")
 @click.option(
     "--again",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="the case of a file",
+    help="run the case stored in a file",
 )
 @click.option(
     "--keep",
     type=click.Path(path_type=Path, file_okay=False),
-    help="a folder for shrunk failures",
+    help="folder for shrunk failures",
 )
 @click.option(
     "--exports",
     type=click.Path(path_type=Path, file_okay=False),
-    help="a folder for the export of each world's journal",
+    help="folder for the export of each world's journal",
 )
-@click.option("--tries", default=60, show_default=True, type=WholeNumber(), help="of shrinking, at most")
+@click.option(
+    "--tries", default=60, show_default=True, type=WholeNumber(), help="maximum number of shrinking attempts"
+)
 def command(
     *,
     seed: int,
@@ -69,7 +73,7 @@ def command(
             result, wrong = attempt(
                 Path(folder) / "world", case, None if exports is None else exports / f"{number}.jsonl"
             )
-            echo(f"seed {number}: {said(result)}; {time.perf_counter() - began:.0f} s")
+            echo(f"seed {number}: {format_result(result)}; {time.perf_counter() - began:.0f} s")
             if not wrong:
                 continue
             failed = True
@@ -80,14 +84,14 @@ def command(
     raise SystemExit(failed)
 
 
-def said(result: Result | None) -> str:
-    """Return one line that says what happened."""
+def format_result(result: Result | None) -> str:
+    """Return one line that summarises a result."""
     if result is None:
         return "the machine stopped"
     verdict = result.verdict
     return (
         f"{format_count(result.actions.total(), 'action')}, {format_count(result.cuts, 'power cut')},"
         f" {format_count(result.restarts, 'restart')} by the staff, {result.cabinet_seconds / 60:.0f} minutes of"
-        f" the cabinet's life, {format_count(verdict.entries, 'journal entry', 'journal entries')},"
-        f" {format_count(verdict.games, 'game')} played again"
+        f" virtual time, {format_count(verdict.entries, 'journal entry', 'journal entries')},"
+        f" {format_count(verdict.games, 'game')} replayed"
     )

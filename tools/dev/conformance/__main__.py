@@ -7,7 +7,7 @@ from tools.dev.conformance.evidence import EvidenceError, collect
 from tools.dev.conformance.page import FOLDER, pages
 from tools.dev.conformance.requirements import ROOT, RequirementsError, load
 from tools.dev.conformance.sas import sas_page
-from tools.dev.freshness import deliver
+from tools.dev.freshness import write_or_check_pages
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,7 +34,7 @@ def main(*, check: bool) -> None:
     if not check:
         echo(f"{len(built)} pages written into {FOLDER}/")
     committed = {path: text for path, text in written.items() if path not in built}
-    deliver(committed, check=check, verb="make conformance")
+    write_or_check_pages(committed, check=check, verb="make conformance")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import paytables
 from egm.play.stored_prizes import compute_code_digest
 from paytables import definition, load_game
 from tools.dev.commands.prove import command
-from tools.dev.kept import Kept, OtherCalculationError
+from tools.dev.result_store import OtherCalculationError, ResultStore
 
 HOLDEM = paytables.definition.LIBRARY / "tables" / "france-casino-holdem.toml"
 OF = {"definition": "a", "version of the program": "1"}
@@ -24,7 +24,7 @@ def result(case):
 
 def run(path, cases, stop=None, done=None):
     """Two maps over the cases; stopped before ``stop`` results are worked out anew."""
-    kept = Kept(path, OF)
+    kept = ResultStore(path, OF)
     done = [] if done is None else done
 
     def work(case):
@@ -81,13 +81,13 @@ def test_what_is_of_something_else_is_refused(tmp_path):
     run(tmp_path / "part", range(5), 2)
     before = (tmp_path / "part").read_bytes()
     with pytest.raises(OtherCalculationError, match="part: is part of another definition;"):
-        Kept(tmp_path / "part", {**OF, "definition": "b"})
+        ResultStore(tmp_path / "part", {**OF, "definition": "b"})
     with pytest.raises(OtherCalculationError, match="of another version of the program; remove it"):
-        Kept(tmp_path / "part", {**OF, "version of the program": "2"})
+        ResultStore(tmp_path / "part", {**OF, "version of the program": "2"})
     assert (tmp_path / "part").read_bytes() == before
     (tmp_path / "part").write_bytes(b"")
     with pytest.raises(OtherCalculationError, match="does not say what it is of"):
-        Kept(tmp_path / "part", OF)
+        ResultStore(tmp_path / "part", OF)
 
 
 def test_a_proof_is_written_into_its_definition_and_nothing_is_left(tmp_path):
@@ -109,7 +109,7 @@ def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
     part = tmp_path / "holdem.toml.part"
     data = definition.parse(paytables.source.read(HOLDEM, definition.LIBRARY))
     del data["proved"]
-    Kept(
+    ResultStore(
         part, {"definition": definition.digest_of(data), "version of the program": compute_code_digest()}
     ).close(done=False)
     before = path.read_text()
