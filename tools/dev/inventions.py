@@ -136,9 +136,7 @@ class _EntryBuilder:
     def _refer_to_reserve_entry(self, raw: dict[str, Any]) -> None:
         pending = list(self._ledger.pending.values())
         if self._rule.entry.settled_kinds and pending:
-            candidates = [
-                held for held in pending if held.kind in self._rule.entry.settled_kinds
-            ] or pending
+            candidates = [held for held in pending if held.kind in self._rule.entry.settled_kinds] or pending
             held = self._dice.choice(candidates)
             raw["ref"] = held.id
             first = held.transfers[0]

@@ -260,7 +260,9 @@ class Liar:
         # Only earlier entries can contradict an entry appended at the end.
         index = self._dice.choice((index, len(self._entries)))
         rule = self._inventor.choose_rule()
-        raw = self._inventor.build_entry(rule, *self._read_ledger_before(index), self._entries[index - 1]["time"])
+        raw = self._inventor.build_entry(
+            rule, *self._read_ledger_before(index), self._entries[index - 1]["time"]
+        )
         if raw["kind"] == checkpoint.KIND:
             return None
         order: list[int | Raw] = [*range(index), raw, *range(index, len(self._entries))]

@@ -80,13 +80,13 @@ def test_a_damaged_result_is_worked_out_again_with_all_that_follow(tmp_path):
 def test_what_is_of_something_else_is_refused(tmp_path):
     run(tmp_path / "part", range(5), 2)
     before = (tmp_path / "part").read_bytes()
-    with pytest.raises(OtherCalculationError, match="part: is part of another definition;"):
+    with pytest.raises(OtherCalculationError, match="part: belongs to a different definition;"):
         ResultStore(tmp_path / "part", {**OF, "definition": "b"})
-    with pytest.raises(OtherCalculationError, match="of another version of the program; remove it"):
+    with pytest.raises(OtherCalculationError, match="to a different version of the program; remove the file"):
         ResultStore(tmp_path / "part", {**OF, "version of the program": "2"})
     assert (tmp_path / "part").read_bytes() == before
     (tmp_path / "part").write_bytes(b"")
-    with pytest.raises(OtherCalculationError, match="does not say what it is of"):
+    with pytest.raises(OtherCalculationError, match="does not identify its calculation"):
         ResultStore(tmp_path / "part", OF)
 
 
@@ -115,7 +115,7 @@ def test_a_proof_does_not_go_on_with_another_definitions_part(tmp_path):
     before = path.read_text()
     found = CliRunner().invoke(command, [str(path)])
     assert found.exit_code == 1
-    assert f"{part}: is part of another definition; remove it" in found.output
+    assert f"{part}: belongs to a different definition; remove the file" in found.output
     assert path.read_text() == before
 
 

@@ -17,15 +17,15 @@ from tools.cli.tables import Form, Table, add_form_options, number_column, show,
 from tools.cli.terminal import make_printable
 from tools.cli.whole import WholeNumber
 from tools.dev.liars import run_lies
-from tools.dev.simulation.campaign import Case, StuckError, case_of, simulate
-from tools.dev.simulation.house import BY_WHEEL, House
+from tools.dev.simulation.cabinet_setup import BY_WHEEL, CabinetSetup
+from tools.dev.simulation.campaign import Case, StuckError, create_case, run_case
 
 _EXPORT: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
 #: The simulated cabinets whose journals are falsified, and the number of actions on each.
 _CABINETS: Final = (
-    House(),
-    House(positions=3),
-    House(positions=2, games=("maple-classic", BY_WHEEL, "quebec-blackjack"), wheel=True),
+    CabinetSetup(),
+    CabinetSetup(positions=3),
+    CabinetSetup(positions=2, games=("maple-classic", BY_WHEEL, "quebec-blackjack"), wheel=True),
 )
 _ACTIONS_PER_CABINET: Final = 150
 
@@ -92,9 +92,9 @@ def _simulate_journals(seed: int) -> list[list[bytes]]:
     journals = []
     for number, cabinet in enumerate(_CABINETS):
         with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
-            case = case_of(seed + number, _ACTIONS_PER_CABINET, cuts=1)
+            case = create_case(seed + number, _ACTIONS_PER_CABINET, cuts=1)
             with suppress(StuckError):  # a journal is honest even if the staff could not repair the machine
-                simulate(Path(folder), Case(case.world, cabinet, case.script))
+                run_case(Path(folder), Case(case.world, cabinet, case.script))
             with open_view(Path(folder) / "state") as view:
                 journals.append(list(view.iter_bodies()))
     return journals

@@ -9,8 +9,8 @@ import click
 from paytables.wording import format_count
 from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
-from tools.dev.simulation.campaign import Result, case_of
-from tools.dev.simulation.shrink import attempt, read, shrink, write
+from tools.dev.simulation.campaign import Result, create_case
+from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_case, write_case
 
 
 @click.command()
@@ -63,14 +63,16 @@ def command(
     At intervals everything is repaired and paid out; then the machine, the boxes, papers, pockets and screens,
     and the independent audit must agree. Exit status 1 if they do not.
     """
-    cases = [read(again)] if again else [case_of(n, actions, cuts) for n in range(seed, seed + worlds)]
+    cases = (
+        [read_case(again)] if again else [create_case(n, actions, cuts) for n in range(seed, seed + worlds)]
+    )
     failed = False
     if exports is not None:
         exports.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="egm-world-") as folder:
         for number, case in enumerate(cases, seed):
             began = time.perf_counter()
-            result, wrong = attempt(
+            result, wrong = run_and_report(
                 Path(folder) / "world", case, None if exports is None else exports / f"{number}.jsonl"
             )
             echo(f"seed {number}: {format_result(result)}; {time.perf_counter() - began:.0f} s")
@@ -80,7 +82,9 @@ def command(
             echo(f"  {wrong}")
             if keep is not None:
                 keep.mkdir(parents=True, exist_ok=True)
-                write(keep / f"seed-{number}.json", shrink(Path(folder), case, wrong, tries, echo), wrong)
+                write_case(
+                    keep / f"seed-{number}.json", shrink_case(Path(folder), case, wrong, tries, echo), wrong
+                )
     raise SystemExit(failed)
 
 
