@@ -142,7 +142,9 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
     monkeypatch.setattr(station, "iter_concerned_positions", concerned)
     monkeypatch.setattr(actions, "_FAULTS", (("printer", "paper", {"tickets": 0}),))
     monkeypatch.setattr(campaign, "_IDLE_SECONDS_MAX", 60.0)
-    monkeypatch.setattr(actions.Crowd, "repair_devices", lambda crowd: crowd.close_doors())  # printers stay empty
+    monkeypatch.setattr(
+        actions.Crowd, "repair_devices", lambda crowd: crowd.close_doors()
+    )  # printers stay empty
 
 
 def bills_credited_as_another_amount(monkeypatch):

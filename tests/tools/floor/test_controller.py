@@ -434,7 +434,7 @@ def test_a_controller_whose_term_is_over_writes_nothing(open_store, controller):
 def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(postgres):
     from tools.floor.progressive.postgres import PostgresStore
 
-    dsn = postgres.new_database("stands_still")
+    dsn = postgres.create_database("stands_still")
     with contextlib.ExitStack() as ending:
         first = PostgresStore(dsn)
         ending.callback(first.close)

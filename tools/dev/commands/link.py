@@ -47,11 +47,11 @@ def command(*, scenarios: int, seed: int, store: str | None) -> None:
                 )
             )
         except KeyboardInterrupt:
-            result.wrong.append("it was interrupted")
+            result.findings.append("it was interrupted")
         except REPORTED_ERRORS as error:
             raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - began
     echo(f"seed {seed}: {result.scenarios} of {format_count(scenarios, 'scenario')} in {seconds:.0f} s")
-    for line in result.lines():
+    for line in result.format_report():
         echo(line)
-    raise SystemExit(1 if result.wrong else 0)
+    raise SystemExit(1 if result.findings else 0)
