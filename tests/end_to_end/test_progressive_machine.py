@@ -303,7 +303,10 @@ def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
                     await client.publish(build_uplink_topic("EGM-1"), b"no message", 1)
                 await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
                 false = broker.create_link_slot("EGM-1").model_copy(
-                    update={each: getattr(stranger.create_link_slot("EGM-1"), each) for each in ("certificate", "key")}
+                    update={
+                        each: getattr(stranger.create_link_slot("EGM-1"), each)
+                        for each in ("certificate", "key")
+                    }
                 )
                 assert await _answer_to(false) == b""
                 await asyncio.to_thread(_logged, broker.log, "certificate verify failed")

@@ -160,7 +160,9 @@ class Crowd:
     def order_transfer(self) -> None:
         """Order a host transfer in either direction, or a bonus."""
         if self._world.host is not None:
-            self._world.host.order(self.dice.choice(("in", "out", "bonus")), self.dice.randrange(1, 5000))
+            self._world.host.order_transfer(
+                self.dice.choice(("in", "out", "bonus")), self.dice.randrange(1, 5000)
+            )
 
     def disturb_host_line(self) -> None:
         """Lose some messages on the host's line, or restart the host."""

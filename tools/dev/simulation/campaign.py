@@ -88,7 +88,7 @@ class _Run:
         start_seconds = loop.time()
         loop.set_exception_handler(self._handle_loop_error)
         background_tasks = [asyncio.ensure_future(player.watch_screen()) for player in self._players.values()]
-        background_tasks += [asyncio.ensure_future(world.host.attend())] if world.host else []
+        background_tasks += [asyncio.ensure_future(world.host.poll_forever())] if world.host else []
         self._background_tasks = background_tasks
         world.start()
         try:

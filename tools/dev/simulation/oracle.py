@@ -158,9 +158,9 @@ def reconcile(world: World, players: Mapping[int, Player], now: datetime, *, aud
     cents_out = sum(books.tickets.values()) + books.tray_cents + books.hand_paid_cents
     if world.host is not None:
         for account, way in HOST_WAYS.items():
-            verdict.compare(f"host, {way}", balance[account], world.host.moved(way))
-        cents_in += world.host.moved("in") + world.host.moved("bonus")
-        cents_out += world.host.moved("out")
+            verdict.compare(f"host, {way}", balance[account], world.host.sum_moved_cents(way))
+        cents_in += world.host.sum_moved_cents("in") + world.host.sum_moved_cents("bonus")
+        cents_out += world.host.sum_moved_cents("out")
     net_win_cents = sum(balance[account] for account in TAKEN) - sum(balance[account] for account in RETURNED)
     verdict.compare(
         "net win of the venue",
