@@ -151,9 +151,9 @@ def test_a_function_is_changed_by_an_operator(tmp_path, function, change, there)
     ("function", "change", "why"),
     [
         ("Till.take", "returns 0", "has no Till.take"),
-        ("Till", "returns 0", "has no Till that"),
-        ("LEAST", "returns 0", "has no LEAST that"),
-        ("Till.give", "is 0", "has no Till.give that"),
+        ("Till", "returns 0", "has no Till to which"),
+        ("LEAST", "returns 0", "has no LEAST to which"),
+        ("Till.give", "is 0", "has no Till.give to which"),
         ("Till.give", "drops print", "does not change Till.give"),
         ("Till.give", "flips 9", "does not change Till.give"),
         ("Till.give", "mends it", "'mends' is not an operator"),

@@ -32,7 +32,7 @@ def open_store(request, tmp_path):
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-10", "I-11", "I-14", "I-15")
-def test_whatever_happens_to_a_link_every_wager_counts_once_and_every_hit_is_paid_once(tmp_path, open_store):
+def test_link_campaign_counts_every_wager_once_and_pays_every_hit_once(tmp_path, open_store):
     result = Campaign(20261121)
     asyncio.run(run_campaign(result, tmp_path, open_store, scenarios=SCENARIOS))
     assert (result.findings, result.waiting_tasks) == ([], [])
@@ -50,7 +50,7 @@ def test_whatever_happens_to_a_link_every_wager_counts_once_and_every_hit_is_pai
     assert result.values_seen
 
 
-def test_a_campaign_that_stands_still_ends_and_says_where(tmp_path):
+def test_stuck_campaign_ends_and_reports_the_waiting_tasks(tmp_path):
     store = tmp_path / "levels.db"
     found = Campaign(1)
     asyncio.run(run_campaign(found, tmp_path, lambda: SqliteStore(store), scenarios=2, scenario_seconds=0.0))

@@ -11,10 +11,10 @@ from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 KEY = MachineKey(bytes(range(32)))
 
 
-def raws(room, shelf=None):
+def raws(rig, shelf=None):
     """The entries of an honest machine, which is switched off, as one with our key would have written them."""
-    bodies = list(room.journal.iter_bodies())
-    room.close()
+    bodies = list(rig.journal.iter_bodies())
+    rig.close()
     assert Auditor(shelf or Shelf()).run(bodies).findings == []
     return adopt_entries(bodies, KEY)
 

@@ -156,7 +156,7 @@ def test_wagers_are_counted_and_the_level_is_shown_up_and_down(tmp_path, control
 
 
 @pytest.mark.requirement("I-15", "A-08")
-def test_what_was_played_while_nobody_listened_is_sent_by_the_next_life(tmp_path, controller):
+def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controller):
     async def first():
         async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 5) as rig:
             await rig.up()
@@ -341,7 +341,7 @@ def test_an_award_that_cannot_be_of_a_hit_that_is_void_ends_with_its_ruling(tmp_
 @pytest.mark.requirement("I-09", "I-07")
 @pytest.mark.parametrize(("decision", "due"), [("pay", 90_000), ("decline", 1700)])
 @pytest.mark.parametrize("then", [1700, 90_000])
-def test_what_a_controller_says_after_an_award_that_cannot_be_changes_nothing(tmp_path, decision, due, then):
+def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, decision, due, then):
     """The second amount was locked, and the ruling on the first was paid: or the first, once the level showed it."""
     room = awaiting(tmp_path)
     claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
@@ -411,7 +411,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
 
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")
-def test_a_controller_restored_from_a_copy_older_than_a_hit_is_told_the_hit_again(tmp_path, controller):
+def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path, controller):
     """What was paid went on being shown, and was paid once more to whoever won next."""
     older = copy.deepcopy(controller)
 

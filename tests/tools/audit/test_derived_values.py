@@ -37,10 +37,10 @@ def entry(entries, kind, **more):
 
 @pytest.fixture
 def played(tmp_path):
-    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
-    room.play()
-    room.report_shown()
-    return raws(room)
+    rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
+    rig.play()
+    rig.report_shown()
+    return raws(rig)
 
 
 @pytest.mark.requirement("E-13", "F-10")
@@ -64,15 +64,15 @@ def test_no_definition_offers_the_denomination(played):
 
 @pytest.mark.requirement("E-13", "F-01")
 def test_promotional_credit_does_not_end_before_its_day(tmp_path):
-    room = with_host(tmp_path)
-    transfers = HostTransfers(room.engine, room.happen)
-    day = room.machine.local_date + timedelta(days=30)
+    rig = with_host(tmp_path)
+    transfers = HostTransfers(rig.engine, rig.happen)
+    day = rig.machine.local_date + timedelta(days=30)
     order = Order(
         identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1
     )
     transfers.order(order, asset_number=7)
     transfers.acknowledge_result()
-    entries = raws(room)
+    entries = raws(rig)
     ended = entry(
         entries,
         "credit.expired",
@@ -84,13 +84,13 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
 
 @pytest.mark.requirement("E-13", "F-06:d")
 def test_one_amount_decides_what_is_taxable(tmp_path):
-    room = MachineRig(tmp_path / "state", devices=()).boot()
-    room.machine.component(Devices).printer = None
+    rig = MachineRig(tmp_path / "state", devices=()).boot()
+    rig.machine.component(Devices).printer = None
     for cents in (500, 1000):
-        room.insert(cents)
-        room.engine.handle(EventType.CASH_OUT)
-        room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    entries = raws(room)
+        rig.insert(cents)
+        rig.engine.handle(EventType.CASH_OUT)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    entries = raws(rig)
     paid = [raw for raw in entries if raw["kind"] == "handpay.paid"]
     paid[0]["record"]["taxable"] = True
     assert "tax status" in " ".join(found_in(entries).values())

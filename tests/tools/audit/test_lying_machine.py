@@ -54,7 +54,7 @@ def won(entries):
     return next(at for at, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers"))
 
 
-def test_the_honest_journal_is_one(honest, shelf):
+def test_honest_journal_has_no_findings(honest, shelf):
     report = Auditor(shelf).run(rewrite_chain(honest, KEY, compute_journal_tag(honest[0])))
     assert report.findings == []
 

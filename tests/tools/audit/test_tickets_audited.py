@@ -12,14 +12,14 @@ from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 
 @pytest.fixture
-def room(tmp_path):
+def rig(tmp_path):
     return MachineRig(tmp_path, devices=("printer",)).boot()
 
 
-def take(room, digits):
-    room.offer_ticket(digits)
-    room.ledger.credit_stacked_paper()
-    room.ledger.vend_confirmed()
+def take(rig, digits):
+    rig.offer_ticket(digits)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.vend_confirmed()
 
 
 @pytest.mark.requirement("A-05")
@@ -32,12 +32,12 @@ def take(room, digits):
     ],
     ids=["twice", "of elsewhere", "unnamed"],
 )
-def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(room, tmp_path, change, found):
+def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(rig, tmp_path, change, found):
     """Whoever has the machine's key lets a paper of 20 come in again, and all else fits."""
-    number = room.insert(2000).cash_out_ticket()
-    take(room, number)
-    take(room, room.cash_out_ticket())
-    room.close()
+    number = rig.insert(2000).cash_out_ticket()
+    take(rig, number)
+    take(rig, rig.cash_out_ticket())
+    rig.close()
     (tmp_path / "liar").mkdir()
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")
     with open_view(tmp_path) as view:
@@ -51,12 +51,12 @@ def test_a_journal_in_which_a_ticket_comes_in_twice_is_found(room, tmp_path, cha
     assert [found in why for why in told] == ([True] if found else []), told
 
 
-def test_a_ticket_comes_in_with_the_amount_it_went_out_with(room, tmp_path):
-    one = room.insert(2000).cash_out_ticket()
-    other = room.insert(1000).cash_out_ticket()
-    take(room, other)
-    take(room, one)
-    room.close()
+def test_a_ticket_comes_in_with_the_amount_it_went_out_with(rig, tmp_path):
+    one = rig.insert(2000).cash_out_ticket()
+    other = rig.insert(1000).cash_out_ticket()
+    take(rig, other)
+    take(rig, one)
+    rig.close()
     (tmp_path / "liar").mkdir()
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")
     with open_view(tmp_path) as view:

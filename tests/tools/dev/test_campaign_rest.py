@@ -34,7 +34,7 @@ class Five:
         return 5 % bound
 
 
-def test_a_machine_that_died_of_hearing_of_its_prize_is_not_at_rest(tmp_path):
+def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
     trigger = Trigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
     won = Won(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
     now = NOW

@@ -118,7 +118,7 @@ def test_a_transfer_order_by_hand():
         (0x2D, {"game": 10_000}, "game: 10000"),
         (0x2D, {"game": -1}, "game: -1"),
         (0x58, {"system_id": 1, "validation": "12a"}, "validation: '12a'"),
-        (0x73, {"asset": 5}, "code: no value given, and what follows it has one"),
+        (0x73, {"asset": 5}, "code: no value given, but a later part has one"),
         (0x7D, {"host_id": 1, "expiration_days": 1, "location": "é"}, "location"),
         (0x7D, {"host_id": 1, "expiration_days": 1, "location": "x" * 256}, "location: 256 bytes"),
     ],

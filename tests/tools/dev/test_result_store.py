@@ -77,7 +77,7 @@ def test_a_damaged_result_is_worked_out_again_with_all_that_follow(tmp_path):
     assert done[0] == 1
 
 
-def test_what_is_of_something_else_is_refused(tmp_path):
+def test_stored_results_of_another_calculation_are_rejected(tmp_path):
     run(tmp_path / "part", range(5), 2)
     before = (tmp_path / "part").read_bytes()
     with pytest.raises(OtherCalculationError, match="part: belongs to a different definition;"):

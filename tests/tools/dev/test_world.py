@@ -169,7 +169,7 @@ def test_a_dollar_taken_from_the_box_is_missed_and_the_case_shrunk_and_stored(tm
     assert "bills in at 1: the machine says" in output.output
 
 
-def test_media_that_only_say_that_they_have_synced_are_found_out(tmp_path, monkeypatch):
+def test_media_that_report_false_syncs_are_detected(tmp_path, monkeypatch):
     """That is: a cut in these worlds does lose what was not synced."""
     monkeypatch.setattr(Medium, "sync", lambda medium, file: None)
     assert any(

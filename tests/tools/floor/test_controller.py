@@ -290,7 +290,7 @@ def test_a_claim_waits_for_its_own_wager_and_belongs_to_its_machine(floor):
 
 @pytest.mark.requirement("I-09")
 @pytest.mark.parametrize("way", ["credit", "hand", "void"])
-def test_signs_are_told_for_a_minute_who_has_won_unless_the_game_was_void(floor, clock, way):
+def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, clock, way):
     def told():
         floor.controller.values()
         return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]

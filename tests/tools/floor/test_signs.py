@@ -72,7 +72,7 @@ def book(open_store):
 
 
 @pytest.mark.requirement("I-02")
-def test_a_sign_that_is_not_heard_for_five_seconds_is_an_event_and_so_is_its_return(book):
+def test_sign_silent_for_five_seconds_is_recorded_and_so_is_its_return(book):
     assert book.at(0) == {}
     book.beat(grand=100)
     assert book.at(0.5) == {"sign-1": "lit"}
